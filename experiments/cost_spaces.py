@@ -12,7 +12,20 @@ from mdh.ir.plan import Plan
 from mdh.ir.program import Program, Stage
 from mdh.machine import Machine
 from mdh.schedule.default import default_schedule
-from mdh.schedule.model import Attr, Caret, Core, For, Hole, Mem, Place, Schedule, Section, Step, Tile, Unit
+from mdh.schedule.model import (
+    Attr,
+    BufferPlace,
+    Caret,
+    Core,
+    ForEntry,
+    Hole,
+    Mem,
+    Schedule,
+    Section,
+    Step,
+    TileEntry,
+    Unit,
+)
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 
@@ -145,7 +158,7 @@ def _section(
         steps.append(
             replace(
                 step,
-                tiles=tuple(Tile(t) for t in fresh),
+                tiles=tuple(TileEntry(t) for t in fresh),
                 inputs=tuple(
                     _memory(rng, program, m, name, change)
                     for m, name in zip(step.inputs, program.inputs(stage), strict=True)
@@ -187,14 +200,14 @@ def _is_vector(core: Core) -> bool:
 
 
 def _memory(rng: Random, program: Program, mem: Mem, name: str, change: float) -> Mem:
-    if isinstance(mem.value, Place) and not isinstance(layout := mem.value.layout, Hole):
+    if isinstance(mem.value, BufferPlace) and not isinstance(layout := mem.value.layout, Hole):
         if rng.random() < change / 3:
             return Mem(Caret())
         if rng.random() < change / 3:
             return replace(mem, value=replace(mem.value, layout=_permuted(rng, len(layout))))
     elif rng.random() < change / 12:
         rank = len(program.buffer_of[name].shape)
-        return Mem(Place(name, Space.SM, _permuted(rng, rank)))
+        return Mem(BufferPlace(name, Space.SM, _permuted(rng, rank)))
     return mem
 
 
@@ -205,7 +218,7 @@ def _permuted(rng: Random, rank: int) -> tuple[int, ...]:
 def _cores(rng: Random, cores: tuple[Core, ...], change: float) -> tuple[Core, ...]:
     """The same words, now and then on other dimensions."""
     values = [c.value for c in cores]
-    loops = [i for i, v in enumerate(values) if isinstance(v, For)]
+    loops = [i for i, v in enumerate(values) if isinstance(v, ForEntry)]
     if len(loops) > 1 and rng.random() < change:
         order = rng.sample([values[i] for i in loops], len(loops))
         for i, v in zip(loops, order, strict=True):

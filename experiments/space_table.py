@@ -14,7 +14,7 @@ from mdh.results.trial import Candidate, Effort, Job, Limits, Outcome
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tuner.measure.local import LocalBench
-from mdh.tuner.space import Space, identity, make_space
+from mdh.tuner.space import ExactSpace, identity, make_space
 
 ROOT = Path(__file__).resolve().parent.parent
 EFFORT = Effort(samples=15, seconds=0.1, inputs=1)
@@ -61,7 +61,7 @@ async def measure(path: Path, device: str, out: Path) -> str:
     )
 
 
-def points_of(space: Space) -> tuple[dict[tuple[int | str, ...], str], dict[str, str]]:
+def points_of(space: ExactSpace) -> tuple[dict[tuple[int | str, ...], str], dict[str, str]]:
     """Legal points with the identity of their program, and a schedule of each program."""
     legal: dict[tuple[int | str, ...], str] = {}
     known: dict[str, str] = {}
@@ -75,7 +75,7 @@ def points_of(space: Space) -> tuple[dict[tuple[int | str, ...], str], dict[str,
 
 
 def write(
-    path: Path, name: str, space: Space, legal: dict[tuple[int | str, ...], str],
+    path: Path, name: str, space: ExactSpace, legal: dict[tuple[int | str, ...], str],
     outcomes: dict[str, Outcome], title: str,
 ) -> None:  # fmt: skip
     variables = [

@@ -23,7 +23,7 @@ from mdh.results.trial import Failure
 from mdh.source import Source, Span
 from mdh.tuner.records.export import csv_text
 from mdh.tuner.records.file import Record
-from mdh.tuner.records.read import Section
+from mdh.tuner.records.read import RecordSection
 from tests.tune.records.samples import header, trial
 
 MDH = [sys.executable, "-m", "mdh"]
@@ -183,7 +183,7 @@ def test_cells_of_csv_are_no_formulas() -> None:
     texts = ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\x1b[1m", "plain", "a=b"]
     failed = [replace(trial(1).outcome, failure=Failure.COMPILE, message=t) for t in texts]
     trials = tuple(replace(trial(1), outcome=o, elapsed=-1.5) for o in failed)
-    rows = list(csv.DictReader(StringIO(csv_text((Section(header(), trials),)))))
+    rows = list(csv.DictReader(StringIO(csv_text((RecordSection(header(), trials),)))))
     assert [r["message"] for r in rows] == [
         "'=1+1", "'+1", "'-1", "'@SUM(1)", "'\t=1", "\x1b[1m", "plain", "a=b"
     ]  # fmt: skip

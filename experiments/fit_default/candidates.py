@@ -9,7 +9,7 @@ from experiments.fit_default.choice import Problem
 from experiments.fit_default.rows import Sizes
 from mdh.cost.gpu import PRODUCTS, seconds
 from mdh.machine import Machine
-from mdh.schedule.default.contraction_gpu import LADDER, SHARED, SLOTS, LadderTiling, Tile, outline_of
+from mdh.schedule.default.contraction_gpu import LADDER, SHARED, SLOTS, BlockTile, LadderTiling, outline_of
 from mdh.schedule.model import Schedule
 
 LEAST, MOST = 32, 16384
@@ -27,7 +27,7 @@ MANY = 32
 """Results of a thread from which operands are read ahead, too."""
 
 
-def tiles() -> tuple[Tile, ...]:
+def tiles() -> tuple[BlockTile, ...]:
     """The ladder, and around it every tile of whole warps whose copies fit."""
     out = list(LADDER)
     for rows, columns, own, lanes, depth in product(SIDES, SIDES, OWN, LANES, DEPTHS):
@@ -37,7 +37,7 @@ def tiles() -> tuple[Tile, ...]:
         fits = SLOTS * depth * (rows + columns + 4) * 4 <= SHARED
         if whole and fits and THREADS[0] <= threads <= THREADS[1]:
             both = (1, 2) if own[0] * own[1] >= MANY else (1,)
-            out.extend(Tile((rows, columns), warp, own, depth, ahead) for ahead in both)
+            out.extend(BlockTile((rows, columns), warp, own, depth, ahead) for ahead in both)
     return tuple(dict.fromkeys(out))
 
 
@@ -55,7 +55,7 @@ def random_sizes(rng: random.Random, count: int, step: int) -> list[Sizes]:
     return out
 
 
-def candidates(one: Problem, every: Sequence[Tile], rng: random.Random) -> list[LadderTiling]:
+def candidates(one: Problem, every: Sequence[BlockTile], rng: random.Random) -> list[LadderTiling]:
     """The LIKED by the estimate as it is, and OTHERS that it does not rule out."""
     ranked = sorted(
         ((seconds(one.work(p), one.machine, PRODUCTS), n, p) for n, p in enumerate(one.plans(every))),

@@ -11,7 +11,7 @@ from mdh.cost.gpu import Costs, Joining, Work, seconds
 from mdh.frontend.c.read import read_program
 from mdh.machine import Machine
 from mdh.schedule.default.contraction import find_contraction
-from mdh.schedule.default.contraction_gpu import LadderTiling, Tile, plan_of, plans, work_of
+from mdh.schedule.default.contraction_gpu import BlockTile, LadderTiling, plan_of, plans, work_of
 from mdh.schedule.default.operands import Contraction
 from mdh.schedule.default.shape import Shape
 from mdh.source import Source
@@ -28,13 +28,13 @@ class Problem:
     found: Contraction
     machine: Machine
 
-    def plan(self, tile: Tile, parts: int, *, adding: bool = False) -> LadderTiling | None:
+    def plan(self, tile: BlockTile, parts: int, *, adding: bool = False) -> LadderTiling | None:
         """adding: blocks add to the output, whose starting values a kernel writes first."""
         plan = plan_of(self.shape, self.found, self.machine, tile, parts)
         joining = Joining.FRESH if adding else Joining.KERNEL
         return plan and replace(plan, joining=joining)
 
-    def plans(self, ladder: Sequence[Tile]) -> list[LadderTiling]:
+    def plans(self, ladder: Sequence[BlockTile]) -> list[LadderTiling]:
         return list(plans(self.shape, self.found, self.machine, ladder, Joining.FRESH))
 
     def work(self, plan: LadderTiling) -> Work:
@@ -95,7 +95,7 @@ class Choice:
         return self.chosen.seconds / self.best.seconds
 
 
-def choices(given: Table, costs: Costs, ladder: Sequence[Tile]) -> list[Choice]:
+def choices(given: Table, costs: Costs, ladder: Sequence[BlockTile]) -> list[Choice]:
     """For all sizes of which something on the ladder was measured; what comes first there wins a draw."""
     out = []
     place = {tile: n for n, tile in enumerate(ladder)}
@@ -112,7 +112,7 @@ def choices(given: Table, costs: Costs, ladder: Sequence[Tile]) -> list[Choice]:
     return out
 
 
-def everywhere(given: Table, costs: Costs, ladder: Sequence[Tile]) -> int:
+def everywhere(given: Table, costs: Costs, ladder: Sequence[BlockTile]) -> int:
     """Of how many sizes the choice among all plans, as default schedules make it, was measured."""
     count = 0
     for sizes, pairs in given.rows.items():

@@ -11,7 +11,7 @@ from experiments.fit_default.fitting import BOUNDS, fitted, loss
 from experiments.fit_default.rows import Sizes, numbers, read
 from mdh.cost.gpu import PRODUCTS, Costs
 from mdh.machine import load_machine
-from mdh.schedule.default.contraction_gpu import LADDER, Tile
+from mdh.schedule.default.contraction_gpu import LADDER, BlockTile
 
 FOLDS = 4
 WORST = 8
@@ -24,7 +24,7 @@ class Given:
     """What a fit is asked for."""
 
     table: Table
-    ladder: Sequence[Tile]
+    ladder: Sequence[BlockTile]
     turns: int
     seed: int
 
@@ -89,7 +89,7 @@ def _figures(made: Sequence[Choice]) -> str:
 
 
 def _of_sizes(c: Choice) -> str:
-    def one(tile: Tile, parts: int, seconds: float) -> str:
+    def one(tile: BlockTile, parts: int, seconds: float) -> str:
         return f"{'x'.join(map(str, numbers(tile)))} in {parts}: {seconds * 1e6:.1f} us"
 
     chosen = one(c.chosen.tile, c.chosen.parts, c.chosen.seconds)
@@ -105,7 +105,7 @@ def _without(known: Table, costs: Costs) -> None:
 
 
 def _with(known: Table, costs: Costs) -> None:
-    count: dict[Tile, int] = {}
+    count: dict[BlockTile, int] = {}
     for pairs in known.rows.values():
         for tile in {row.tile for row, _ in pairs}:
             count[tile] = count.get(tile, 0) + 1
@@ -115,7 +115,7 @@ def _with(known: Table, costs: Costs) -> None:
         _say(f"  {_named(tile)} {means[tile]:.4f}, measured for {count[tile]} products")
 
 
-def _named(tile: Tile) -> str:
+def _named(tile: BlockTile) -> str:
     return "x".join(map(str, numbers(tile)))
 
 

@@ -9,7 +9,7 @@ from scipy.optimize import differential_evolution
 
 from experiments.fit_default.choice import Table, choices, geometric
 from mdh.cost.gpu import PRODUCTS, Costs, seconds
-from mdh.schedule.default.contraction_gpu import Tile
+from mdh.schedule.default.contraction_gpu import BlockTile
 
 BOUNDS = {
     "vector": (0.0, 6.0), "loop": (0.0, 16.0), "warps_f32": (0.0, 2.0), "latency": (0.0, 1500.0),
@@ -23,7 +23,7 @@ CHOOSING = 1.5
 """Weight of the choice beside that of the times."""
 
 
-def fitted(given: Table, ladder: Sequence[Tile], start: Costs, turns: int, seed: int) -> Costs:
+def fitted(given: Table, ladder: Sequence[BlockTile], start: Costs, turns: int, seed: int) -> Costs:
     """By differential evolution from `start` on."""
     weights = _weights(given, ladder)
     found: Any = differential_evolution(
@@ -45,7 +45,7 @@ def _costs(x: Sequence[float]) -> Costs:
 Weights = list[tuple[list[float], float]]
 
 
-def _weights(given: Table, ladder: Sequence[Tile]) -> Weights:
+def _weights(given: Table, ladder: Sequence[BlockTile]) -> Weights:
     """Of each row of each of the sizes; the sum over those on the ladder."""
     out = []
     for pairs in given.rows.values():
@@ -59,7 +59,7 @@ def _weights(given: Table, ladder: Sequence[Tile]) -> Weights:
     return out
 
 
-def loss(given: Table, costs: Costs, ladder: Sequence[Tile], weights: Weights | None = None) -> float:
+def loss(given: Table, costs: Costs, ladder: Sequence[BlockTile], weights: Weights | None = None) -> float:
     """The mean error of the times of tiles on the ladder, as a logarithm, and that of the chosen ones."""
     total, count = 0.0, 0
     for pairs, (own, all_of_them) in zip(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.fit_default.files import WrongFileError, lines, only
-from mdh.schedule.default.contraction_gpu import Tile
+from mdh.schedule.default.contraction_gpu import BlockTile
 
 SCHEMA = "mdh.default_fit/1"
 Sizes = tuple[int, int, int]
@@ -26,7 +26,7 @@ class Row:
     else a second kernel does."""
 
     sizes: Sizes
-    tile: Tile
+    tile: BlockTile
     parts: int
     seconds: float
     registers: int
@@ -54,17 +54,17 @@ class Measured:
         return out
 
 
-def numbers(tile: Tile) -> list[int]:
+def numbers(tile: BlockTile) -> list[int]:
     return [*tile.block, *tile.warp, *tile.thread, tile.depth, tile.ahead]
 
 
-def tile_of(n: Sequence[int]) -> Tile:
-    return Tile((n[0], n[1]), (n[2], n[3]), (n[4], n[5]), n[6], n[7])
+def tile_of(n: Sequence[int]) -> BlockTile:
+    return BlockTile((n[0], n[1]), (n[2], n[3]), (n[4], n[5]), n[6], n[7])
 
 
 def read(paths: Sequence[Path]) -> Measured:
     """All files together; of what was measured twice, the faster time."""
-    found: dict[tuple[Sizes, Tile, int, bool], Row] = {}
+    found: dict[tuple[Sizes, BlockTile, int, bool], Row] = {}
     library: dict[Sizes, float] = {}
     machines = set[str]()
     for path in paths:
@@ -80,7 +80,7 @@ def _take(
     line: dict[str, Any],
     machines: set[str],
     library: dict[Sizes, float],
-    found: dict[tuple[Sizes, Tile, int, bool], Row],
+    found: dict[tuple[Sizes, BlockTile, int, bool], Row],
 ) -> None:
     if "schema" in line:
         machines.add(str(line["machine"]))

@@ -4,7 +4,7 @@ from mdh.checker.options import Copying, Found, copying, keep, number, word
 from mdh.checker.subject import Draft
 from mdh.hardware import CacheHint, Combine, Space
 from mdh.ir.plan import Holding, Staging
-from mdh.schedule.model import Attr, Mem, Place
+from mdh.schedule.model import Attr, BufferPlace, Mem
 
 SM_ATTRS = ("pad", "swizzle", "copy", "cache", "window")
 RM_ATTRS = ("copy", "cache", "window")
@@ -13,7 +13,7 @@ OUT_ATTRS = ("combine", "store", "cache")
 
 def staging_of(draft: Draft, buffer: str, mem: Mem, found: Found) -> Staging | None:
     """The copy that an input entry asks for; None for `^` and for the memory in which the buffer starts."""
-    place = mem.value if isinstance(mem.value, Place) else None
+    place = mem.value if isinstance(mem.value, BufferPlace) else None
     region = region_of(place)
     if place is None or region is None:
         keep(mem.attrs, (), "an input that is not staged here", found)
@@ -39,7 +39,7 @@ def staging_of(draft: Draft, buffer: str, mem: Mem, found: Found) -> Staging | N
 def holding_of(draft: Draft, buffer: str, mem: Mem, found: Found) -> Holding | None:
     """The region that an output entry opens, or only its attributes; None for a bare `^`."""
     attrs = keep(mem.attrs, OUT_ATTRS, "an output", found)
-    place = mem.value if isinstance(mem.value, Place) else None
+    place = mem.value if isinstance(mem.value, BufferPlace) else None
     region = region_of(place)
     if region is None and not attrs:
         return None
@@ -59,14 +59,14 @@ def _cache_hint(attr: Attr | None) -> CacheHint:
     return CacheHint(word(attr) or CacheHint.DEFAULT)
 
 
-def region_of(place: Place | None) -> Space | None:
+def region_of(place: BufferPlace | None) -> Space | None:
     """SM or RM; None for the memory in which buffers start."""
     if place is None or not isinstance(place.region, Space) or place.region in (Space.DM, Space.HM):
         return None
     return place.region
 
 
-def layout_of(place: Place) -> tuple[int, ...]:
+def layout_of(place: BufferPlace) -> tuple[int, ...]:
     """The layout as a 0-based permutation of the buffer's dimensions, the slowest first."""
     layout = place.layout if isinstance(place.layout, tuple) else ()
     return tuple(n - 1 for n in layout if isinstance(n, int))

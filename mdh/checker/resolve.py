@@ -12,7 +12,7 @@ from mdh.checker.options import Found, keep, no_effect, number, ordering, word
 from mdh.checker.subject import Draft
 from mdh.hardware import BlockOrder, Layer
 from mdh.ir.plan import Grid, PlanStep, Split, StagePlan
-from mdh.schedule.model import Attr, Core, For, Mem, Step, Tile, Unit
+from mdh.schedule.model import Attr, Core, ForEntry, Mem, Step, TileEntry, Unit
 from mdh.schedule.printer import print_step, wrapped_step
 
 AXES = {"x": 0, "y": 1, "z": 2, "m": 0, "n": 1, "k": 2}
@@ -55,7 +55,7 @@ def _initial_attributes(draft: Draft) -> tuple[Attr, ...]:
     step = draft.initial
     if step is None:
         return ()
-    entries: tuple[Tile | Mem | Core, ...] = (*step.tiles, *step.inputs, *step.outputs, *step.cores)
+    entries: tuple[TileEntry | Mem | Core, ...] = (*step.tiles, *step.inputs, *step.outputs, *step.cores)
     return (*(a for entry in entries for a in entry.attrs), *step.attrs)
 
 
@@ -67,7 +67,7 @@ def _for_number(core: Core, inherited: int | None) -> int | None:
     """FOR.n of a dimension at a step: its own number, else the inherited one. A core layer ends the
     inheritance."""
     match core.value:
-        case For(number_):
+        case ForEntry(number_):
             return number_
         case Unit():
             return None
@@ -105,7 +105,7 @@ def _ranks(cores: tuple[Core, ...], loops: tuple[int | None, ...]) -> dict[int, 
 
     def key(d: int) -> tuple[int, bool, int]:
         n = loops[d]
-        return (_UNNUMBERED if n is None else n, not isinstance(cores[d].value, For), d)
+        return (_UNNUMBERED if n is None else n, not isinstance(cores[d].value, ForEntry), d)
 
     return {d: rank for rank, d in enumerate(sorted(range(len(cores)), key=key))}
 

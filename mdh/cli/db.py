@@ -21,7 +21,7 @@ from mdh.tuner.records.export import FORMATS, export_text
 from mdh.tuner.records.form import header_fields, trial_fields
 from mdh.tuner.records.listing import Listed, data_folder, list_folder, listed
 from mdh.tuner.records.merge import merge
-from mdh.tuner.records.read import Contents, Section, chosen, failures_of, read_contents, read_lines
+from mdh.tuner.records.read import Contents, RecordSection, chosen, failures_of, read_contents, read_lines
 from mdh.wording import counted
 
 VERBS = ("list", "show", "merge", "export")
@@ -185,11 +185,11 @@ def _contents(line: CommandLine, path: str) -> Contents:
     return contents
 
 
-def _chosen(line: CommandLine, contents: Contents, mark: str | None) -> Section:
+def _chosen(line: CommandLine, contents: Contents, mark: str | None) -> RecordSection:
     return at_word(line, contents.path if mark is None else mark, lambda: chosen(contents, mark))
 
 
-def _picked(line: CommandLine, path: str, section: Section, number: int | None) -> list[Trial]:
+def _picked(line: CommandLine, path: str, section: RecordSection, number: int | None) -> list[Trial]:
     """The trials of that number; merged files may have several. Raises Failed F175."""
     found = [t for t in section.trials if t.number == number]
     if number is None or found:
@@ -215,7 +215,7 @@ def _listed_data(row: Listed) -> dict[str, Any]:
     return data
 
 
-def _section_data(section: Section, count: int) -> dict[str, Any]:
+def _section_data(section: RecordSection, count: int) -> dict[str, Any]:
     first = best(section.trials)
     mark = section.header.mark
     return {
@@ -227,7 +227,7 @@ def _section_data(section: Section, count: int) -> dict[str, Any]:
     }
 
 
-def _trials_data(section: Section, trials: list[Trial]) -> dict[str, Any]:
+def _trials_data(section: RecordSection, trials: list[Trial]) -> dict[str, Any]:
     return {
         "header": header_fields(section.header),
         "selected": [trial_fields(t, section.header.mark) for t in trials],

@@ -9,7 +9,7 @@ from mdh.tuner.records.best import best, ranked
 from mdh.tuner.records.header import Header
 from mdh.tuner.records.listing import Listed
 from mdh.tuner.records.moment import moment_text
-from mdh.tuner.records.read import Section, failures_of
+from mdh.tuner.records.read import RecordSection, failures_of
 
 _WORDS = 100
 """The columns of a message in a table."""
@@ -29,7 +29,7 @@ def list_text(rows: Sequence[Listed]) -> str:
     return _table(cells)
 
 
-def show_text(path: str, section: Section, count: int) -> str:
+def show_text(path: str, section: RecordSection, count: int) -> str:
     h = section.header
     facts = (
         ("record", f"{path} ({h.mark})"),
@@ -84,7 +84,7 @@ def _samples(seconds: tuple[float, ...], clock: str) -> str:
     return f"{shown}{more}, {clock} clock" if clock else shown + more
 
 
-def _best_table(section: Section, count: int) -> str:
+def _best_table(section: RecordSection, count: int) -> str:
     first = best(section.trials)
     rows = [row[-1] for row in ranked(section.trials)[:count]]
     if not rows or first is None:
@@ -101,7 +101,7 @@ def _best_table(section: Section, count: int) -> str:
     return _table(cells)
 
 
-def _failures(section: Section) -> str:
+def _failures(section: RecordSection) -> str:
     cells = [("failed", "trials", "first message")]
     for name, count in failures_of(section.trials).items():
         first = next(t for t in section.trials if str(t.outcome.failure) == name)

@@ -9,7 +9,7 @@ from mdh.cli.trace import Trace
 from mdh.report.text import seconds_text
 from mdh.schedule.default import default_schedule
 from mdh.tuner.candidates.foresight import Foresight, foresee
-from mdh.tuner.space import Space, make_space
+from mdh.tuner.space import ExactSpace, make_space
 from mdh.tuner.space.account import Account, account
 
 
@@ -36,7 +36,7 @@ def explain_space(request: Request, trace: Trace, json: bool) -> None:
         show(_text(space, found) + ("" if model is None else "\n" + _model_text(model)))
 
 
-def _text(space: Space, found: Account) -> str:
+def _text(space: ExactSpace, found: Account) -> str:
     rows = [f"{v.name:<20}{len(v.values):>6}  {_values(v.values)}" for v in space.variables]
     low, high = map(_about, found.interval)
     legal = f"{found.legal:,}"

@@ -21,7 +21,7 @@ from mdh.schedule.model import Schedule
 from mdh.source import Span
 from mdh.textfile import C_LIMIT, SCHEDULE_LIMIT, read_text
 from mdh.tuner.order import Order
-from mdh.tuner.project import Entry, listed
+from mdh.tuner.project import ProjectEntry, listed
 from mdh.tuner.search.make import DEFAULT
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ def _of_request(line: CommandLine, words: TuneWords, request: Request) -> Order:
     return _order(line, words, program, schedule, defines, options, None)
 
 
-def _of_entry(line: CommandLine, words: TuneWords, entry: Entry) -> Order:
+def _of_entry(line: CommandLine, words: TuneWords, entry: ProjectEntry) -> Order:
     run = Pipeline()
     defines = entry.defines
     source = _at(entry.at("file"), lambda: read_text(entry.file, limit=C_LIMIT))

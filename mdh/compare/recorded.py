@@ -14,7 +14,7 @@ from mdh.tuner.records.best import best, ranked
 from mdh.tuner.records.header import Header
 from mdh.tuner.records.key import Parts, Setting, key_parts, machine_part, program_parts
 from mdh.tuner.records.listing import SUFFIX
-from mdh.tuner.records.read import Section, read_contents
+from mdh.tuner.records.read import RecordSection, read_contents
 from mdh.tuner.records.sound import sound
 
 _FOREIGN = frozenset({"F170", "F101"})
@@ -35,7 +35,7 @@ class Found:
 class Shelf:
     """The records of one program with its sizes. others: how many records are of other programs."""
 
-    sections: tuple[tuple[str, Section], ...] = ()
+    sections: tuple[tuple[str, RecordSection], ...] = ()
     others: int = 0
     remarks: tuple[str, ...] = ()
 
@@ -100,7 +100,7 @@ def shelf_of(places: Sequence[str], program: Program, *, deterministic: bool) ->
     """The records in these folders and files. Raises Failed: F101 and other errors of a named file; F197 if a
     named file is about another program."""
     wanted = program_parts(program, deterministic=deterministic)
-    sections: list[tuple[str, Section]] = []
+    sections: list[tuple[str, RecordSection]] = []
     remarks: list[str] = []
     others = 0
     for place in places:
@@ -126,7 +126,7 @@ def _files(place: str) -> list[tuple[str, bool]]:
     return [(place, True)]
 
 
-def _contents(path: str, named: bool, remarks: list[str]) -> tuple[Section, ...]:
+def _contents(path: str, named: bool, remarks: list[str]) -> tuple[RecordSection, ...]:
     try:
         contents = read_contents(path)
     except Failed as failed:
@@ -138,7 +138,7 @@ def _contents(path: str, named: bool, remarks: list[str]) -> tuple[Section, ...]
     return contents.sections
 
 
-def _about(section: Section, wanted: Parts) -> bool:
+def _about(section: RecordSection, wanted: Parts) -> bool:
     theirs = dict(section.header.parts)
     return all(theirs.get(name) == text for name, text in wanted)
 

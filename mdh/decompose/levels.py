@@ -11,7 +11,7 @@ from mdh.ir.affine import Affine
 from mdh.ir.layout import Guard, Level, Levels
 from mdh.ir.names import unused
 from mdh.ir.plan import PlanStep, StagePlan
-from mdh.poly.digits import Chain, Cut, Digit, digits
+from mdh.poly.digits import Chain, Cut, IndexDigit, digits
 
 
 def make_levels(plan: StagePlan, names: set[str]) -> Levels:
@@ -105,7 +105,7 @@ def _offset(pieces: list[list[Level]], chain: Chain, first: int) -> Affine:
     return Affine.of(terms)
 
 
-def _digits(chain: Chain) -> tuple[Digit, ...]:
+def _digits(chain: Chain) -> tuple[IndexDigit, ...]:
     found = digits(chain)
     assert found is not None, "K121 refuses tiles that do not nest with a cyclic split"
     return found

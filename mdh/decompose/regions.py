@@ -17,7 +17,7 @@ from mdh.ir.tile import Item
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class RegionOpening:
     """Where a region opens: before item `opens`. holding, step: the schedule entry that asks for it and the
     index of its step; None if no entry does."""
 
@@ -29,18 +29,18 @@ class Opening:
 
 def openings(
     items: Sequence[Item], stage: Stage, steps: Sequence[PlanStep], buffers: Collection[str], *, reduces: bool
-) -> tuple[Opening, ...]:
+) -> tuple[RegionOpening, ...]:
     """The regions of one result that is stored in `buffers`, from outside in. reduces: False for a result
     that is not reduced."""
-    found: dict[tuple[int, Space], Opening] = {}
+    found: dict[tuple[int, Space], RegionOpening] = {}
     for p, item in enumerate(items):
         for h in steps[item].holdings if isinstance(item, int) else ():
             if isinstance(item, int) and h.region is not None and h.buffer in buffers:
                 opens = run_start(items, stage, p) if reduces else p
-                found.setdefault((p, h.region), Opening(opens, h.region, h, item))
+                found.setdefault((p, h.region), RegionOpening(opens, h.region, h, item))
     mine = list(found.values())
     if reduces and not any(r.space is Space.RM for r in mine):
-        mine.append(Opening(run_start(items, stage, computing(items, steps)), Space.RM))
+        mine.append(RegionOpening(run_start(items, stage, computing(items, steps)), Space.RM))
     mine.sort(key=lambda r: (r.opens, r.space is Space.RM))
     private = next((k for k, r in enumerate(mine) if r.space is Space.RM), len(mine))
     # a thread's registers are not shared further in, even if another output of the record asks for SM there

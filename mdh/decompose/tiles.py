@@ -13,7 +13,7 @@ from mdh.decompose.accesses import AccessGroup, affine_index, staged_groups
 from mdh.decompose.image import image
 from mdh.decompose.levels import make_levels
 from mdh.decompose.order import in_code_order
-from mdh.decompose.regions import Opening, held_axis, levels_from, openings
+from mdh.decompose.regions import RegionOpening, held_axis, levels_from, openings
 from mdh.hardware import THREADED, Combine, Layer, Space
 from mdh.ir.affine import Affine
 from mdh.ir.expr import Expr
@@ -41,7 +41,7 @@ POSITION = 4
 
 
 @dataclass(frozen=True, slots=True)
-class _Region:
+class _OpenRegion:
     """A Hold without its body. opens: the item before which its body begins."""
 
     opens: int
@@ -51,14 +51,14 @@ class _Region:
 
 
 @dataclass(frozen=True)
-class _Build:
+class _Tree:
     program: Program
     plan: StagePlan
     cpu: bool
     levels: Levels
     items: tuple[Item, ...]
     threads: tuple[Level, ...]
-    regions: tuple[_Region, ...]
+    regions: tuple[_OpenRegion, ...]
 
     def body(self, position: int, live: Mapping[object, Space], opened: int = 0) -> tuple[Node, ...]:
         """The nodes from item `position` on. opened: how many regions that begin here are open already."""
@@ -125,7 +125,7 @@ def tiles_in_order(
     """The tile tree of a stage whose loops and steps stand in an order that is given."""
     threads = () if cpu else tuple(lv for lv in levels.all if lv.layer in THREADED)
     regions = _regions(program, plan, levels, items, threads, cpu)
-    build = _Build(program, plan, cpu, levels, items, threads, regions)
+    build = _Tree(program, plan, cpu, levels, items, threads, regions)
     body = build.body(0, {})
     loops = (None, Layer.VEC, *(THREADED if cpu else ()))
     units = [lv for lv in levels.all if lv.layer not in loops]
@@ -160,9 +160,9 @@ def _depth(level: Level) -> int:
 def _regions(
     program: Program, plan: StagePlan, levels: Levels, items: tuple[Item, ...], threads: tuple[Level, ...],
     cpu: bool,
-) -> tuple[_Region, ...]:  # fmt: skip
+) -> tuple[_OpenRegion, ...]:  # fmt: skip
     """The regions of all results, from outside in."""
-    stage, out = plan.stage, list[_Region]()
+    stage, out = plan.stage, list[_OpenRegion]()
     scans = any(d.kind is DimKind.PS for d in stage.dims)
     for n, result in enumerate(stage.results):
         buffers, sums = {o.buffer for o in result.outputs}, result.op is not None
@@ -176,12 +176,12 @@ def _regions(
         for r, partial in found:
             inside = (*(threads if r.space is Space.SM else ()), *levels_from(items, r.opens))
             tile = _held(program, stage, levels, result, r, inside, partial=partial, cpu=cpu)
-            out.append(_Region(r.opens, n, r.step, tile))
+            out.append(_OpenRegion(r.opens, n, r.step, tile))
     return tuple(sorted(out, key=lambda r: (r.opens, r.tile.space is Space.RM, r.result)))
 
 
 def _held(
-    program: Program, stage: Stage, levels: Levels, result: Result, region: Opening,
+    program: Program, stage: Stage, levels: Levels, result: Result, region: RegionOpening,
     inside: tuple[Level, ...], *, partial: bool, cpu: bool,
 ) -> Tile:  # fmt: skip
     """The tile of partial results, in the types that they are combined in, or of stored values, in the
@@ -198,7 +198,7 @@ def _held(
 
 def held_axes(
     program: Program, stage: Stage, levels: Levels, output: tuple[Expr, ...], shape: Iterable[int],
-    region: Opening, inside: tuple[Level, ...], *, partial: bool, cpu: bool,
+    region: RegionOpening, inside: tuple[Level, ...], *, partial: bool, cpu: bool,
 ) -> tuple[tuple[Axis, ...], tuple[int, ...]]:  # fmt: skip
     """(axes, layout) of the part of an output that a region holds: its dimensions, then the lanes of vectors
     whose partial results stay apart.

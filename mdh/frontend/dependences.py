@@ -11,7 +11,7 @@ from mdh.frontend.updates import guarded, operators_of
 from mdh.ir.affine import from_expr
 from mdh.ir.expr import Expr, Load, Select, loads, walk
 from mdh.ir.program import DimKind
-from mdh.ir.statement import Access, LoopVar, Phase, PlacedStatement, Placement
+from mdh.ir.statement import LoopVar, Phase, PlacedStatement, Placement, TextAccess
 from mdh.ir.statement import Statement as Accesses
 from mdh.poly.legality import Broken, broken_dependences
 
@@ -35,7 +35,7 @@ def written(s: Statement) -> Written:
     once = {id(u): u for u in s.uses}.values()
     uses = [u for u in once if u.write or u.load in read]
     accesses = tuple(
-        Access(u.load.buffer, tuple(map(from_expr, u.load.index)), u.write, u.loops, u.position, u.span)
+        TextAccess(u.load.buffer, tuple(map(from_expr, u.load.index)), u.write, u.loops, u.position, u.span)
         for u in uses
     )
     return Written(s, Accesses(s.loops, accesses, s.span), tuple(u.load for u in uses))

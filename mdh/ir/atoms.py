@@ -14,7 +14,7 @@ WORD = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Digit:
+class LaneDigit:
     """((x / div) mod count) * weight, of a lane's number x or of the number x of one of its elements."""
 
     div: int
@@ -26,11 +26,11 @@ class Digit:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FragmentPlace:
     """One coordinate of an element: the sum of digits of the lane that holds it, and of its number there."""
 
-    lane: tuple[Digit, ...]
-    element: tuple[Digit, ...]
+    lane: tuple[LaneDigit, ...]
+    element: tuple[LaneDigit, ...]
 
     def of(self, lane: int, element: int) -> int:
         return sum(d.of(lane) for d in self.lane) + sum(d.of(element) for d in self.element)
@@ -41,8 +41,8 @@ class Fragment:
     """What of a matrix lies where: element number 0 … count-1 of lane 0 … 31 is the one at (row, column)."""
 
     count: int
-    row: Place
-    column: Place
+    row: FragmentPlace
+    column: FragmentPlace
 
     def at(self, lane: int, element: int) -> tuple[int, int]:
         return self.row.of(lane, element), self.column.of(lane, element)
@@ -79,28 +79,32 @@ class Atom:
     def a(self) -> Fragment:
         """Rows m, columns k."""
         halves = self.m // 8
-        row = Place((_GROUP,), (Digit(self.packed, halves, 8),))
+        row = FragmentPlace((_GROUP,), (LaneDigit(self.packed, halves, 8),))
         return Fragment(self.m * self.k // LANES, row, self._along_k(self.packed * halves))
 
     @property
     def b(self) -> Fragment:
         """Rows k, columns n."""
-        return Fragment(self.k * self.n // LANES, self._along_k(self.packed), Place((_GROUP,), ()))
+        return Fragment(self.k * self.n // LANES, self._along_k(self.packed), FragmentPlace((_GROUP,), ()))
 
     @property
     def c(self) -> Fragment:
         """Rows m, columns n."""
-        row = Place((_GROUP,), (Digit(2, self.m // 8, 8),))
-        return Fragment(self.m * self.n // LANES, row, Place((Digit(1, 4, 2),), (Digit(1, 2, 1),)))
+        row = FragmentPlace((_GROUP,), (LaneDigit(2, self.m // 8, 8),))
+        return Fragment(
+            self.m * self.n // LANES, row, FragmentPlace((LaneDigit(1, 4, 2),), (LaneDigit(1, 2, 1),))
+        )
 
-    def _along_k(self, block: int) -> Place:
+    def _along_k(self, block: int) -> FragmentPlace:
         """block: elements of a lane before its next ones along k, four lanes further."""
         pack = self.packed
-        inner = (Digit(1, pack, 1),) if pack > 1 else ()
-        return Place((Digit(1, 4, pack),), (*inner, Digit(block, self.k // (4 * pack), 4 * pack)))
+        inner = (LaneDigit(1, pack, 1),) if pack > 1 else ()
+        return FragmentPlace(
+            (LaneDigit(1, 4, pack),), (*inner, LaneDigit(block, self.k // (4 * pack), 4 * pack))
+        )
 
 
-_GROUP = Digit(4, 8, 1)
+_GROUP = LaneDigit(4, 8, 1)
 """Four lanes after one another share a row of C."""
 
 _BYTES = (I8, U8)

@@ -160,7 +160,7 @@ def _is_number(value: int | float | None, other: int | float) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Let:
+class LocalValue:
     """A local of the loop body: `name` holds `value` at each point. Later lets and values use Var(name)."""
 
     name: str
@@ -174,7 +174,7 @@ class Stage:
 
     name: str
     dims: tuple[Dim, ...]
-    lets: tuple[Let, ...]
+    lets: tuple[LocalValue, ...]
     results: tuple[Result, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
 

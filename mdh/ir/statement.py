@@ -27,7 +27,7 @@ class LoopVar:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class TextAccess:
     """One access in the text: `buffer[index]`, made in each iteration of `loops`.
 
     index: one function of the loop variables for each dimension; None if it is data or not affine, so that it
@@ -49,7 +49,7 @@ class Statement:
     computed. So an access may have fewer loops than its statement."""
 
     loops: tuple[LoopVar, ...]
-    accesses: tuple[Access, ...]
+    accesses: tuple[TextAccess, ...]
     span: Span = field(compare=False, repr=False)
 
 

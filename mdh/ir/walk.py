@@ -148,36 +148,36 @@ def trips(s: For) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class BufferElement:
     """An element of a buffer, or the first one of several."""
 
     buffer: str
     index: tuple[Expr, ...]
 
 
-def loaded(s: Stmt) -> list[Access]:
+def loaded(s: Stmt) -> list[BufferElement]:
     """What a statement's own expressions load, and the source of a Move."""
-    out = [Access(n.buffer, n.index) for e in expressions(s) for n in walk(e) if isinstance(n, Load)]
+    out = [BufferElement(n.buffer, n.index) for e in expressions(s) for n in walk(e) if isinstance(n, Load)]
     match s:
         case Move():
-            return [*out, Access(s.src, s.src_index)]
+            return [*out, BufferElement(s.src, s.src_index)]
         case LoadMatrix():
-            return [*out, Access(s.src, s.index)]
+            return [*out, BufferElement(s.src, s.index)]
         case _:
             return out
 
 
-def stored(s: Stmt) -> list[Access]:
+def stored(s: Stmt) -> list[BufferElement]:
     """What a statement itself writes."""
     match s:
         case Store() | Atomic():
-            return [Access(s.buffer, s.index)]
+            return [BufferElement(s.buffer, s.index)]
         case Move():
-            return [Access(s.dst, s.dst_index)]
+            return [BufferElement(s.dst, s.dst_index)]
         case LoadMatrix():
-            return [Access(r.buffer, r.index) for r in s.dst]
+            return [BufferElement(r.buffer, r.index) for r in s.dst]
         case Mma():
-            return [Access(r.buffer, r.index) for r in s.acc]
+            return [BufferElement(r.buffer, r.index) for r in s.acc]
         case _:
             return []
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from mdh.hardware import Space
 from mdh.ir.affine import Affine
-from mdh.ir.atoms import LANES, Digit, Fragment, Place
+from mdh.ir.atoms import LANES, Fragment, FragmentPlace, LaneDigit
 from mdh.ir.dtype import I32, U32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var
 from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, LoadMatrix, Mma, Stmt, Store
@@ -31,8 +31,8 @@ class _Factor:
     load: Load
     buf: Buf
     atoms: Level | None
-    own: Place
-    along: Place
+    own: FragmentPlace
+    along: FragmentPlace
     nest: Nest
     element: str
     depth: str
@@ -168,7 +168,7 @@ def _matrices(factor: _Factor, together: int, lane: str, scope: Scope) -> LoadMa
     return LoadMatrix(tuple(dst), source.buffer, source.index, transposed=not rows)
 
 
-def _start(factor: _Factor, digit: Digit, number: Expr, count: int) -> Expr:
+def _start(factor: _Factor, digit: LaneDigit, number: Expr, count: int) -> Expr:
     """A digit of the first element of matrix `number`: those of an atom are its registers in turn."""
     packed = LANES // factor.load.dtype.bits
     if digit.div < packed:
@@ -186,7 +186,7 @@ def _rows_along_k(factor: _Factor, scope: Scope) -> bool:
     return str(fastest) in access[strides.index(1)].names
 
 
-def _digit(d: Digit, x: Expr, most: int) -> Expr:
+def _digit(d: LaneDigit, x: Expr, most: int) -> Expr:
     """The digit of x, which is less than `most`."""
     if d.count == 1 or d.div >= most:
         return Const(0, I32)

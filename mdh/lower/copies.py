@@ -28,7 +28,7 @@ VECTOR_LANES = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class StagedCopy:
     """One staged access group: `dst` receives what `src` holds of `buffer`.
 
     offset: where the copied part begins in the buffer of `dst`, by dim; empty: at its start.
@@ -40,12 +40,12 @@ class Copy:
     src: Instance
     offset: tuple[int, ...] = ()
 
-    def into(self, slot: Affine) -> "Copy":
+    def into(self, slot: Affine) -> "StagedCopy":
         """The copy into one of the slots of `dst`."""
         return replace(self, dst=replace(self.dst, slot=slot))
 
 
-def plan_copies(nest: Nest, number: int, scope: Scope, *, pipelined: bool = False) -> list[Copy]:
+def plan_copies(nest: Nest, number: int, scope: Scope, *, pipelined: bool = False) -> list[StagedCopy]:
     """The copies of the step with this number, and the instances they make: one for each copy of the tile
     tree. pipelined: the instances have all of their slots."""
     out = []
@@ -60,7 +60,7 @@ def plan_copies(nest: Nest, number: int, scope: Scope, *, pipelined: bool = Fals
     return out
 
 
-def _copy(nest: Nest, node: Node, staging: Staging, scope: Scope, slots: int, number: int) -> Copy:
+def _copy(nest: Nest, node: Node, staging: Staging, scope: Scope, slots: int, number: int) -> StagedCopy:
     """number: among the copies of the buffer at this place, which are told apart by it."""
     tile = node.tile
     key = (tile.buffer, node.linear)
@@ -72,19 +72,19 @@ def _copy(nest: Nest, node: Node, staging: Staging, scope: Scope, slots: int, nu
         strides = (tile.bytes // tile.slots // dtype.bytes, *strides)
     if tile.space is not Space.SM:
         buf = Buf(nest.fresh(f"{tile.buffer}_RM"), tile.space, dtype, shape, strides, align=VECTOR_BYTES)
-        return Copy(staging, key, Instance(buf, tile.axes), src)
+        return StagedCopy(staging, key, Instance(buf, tile.axes), src)
     # copies of copies in shared memory (packing at two levels) have names of their own
     suffix = f"{number if number > 1 else ''}{2 if src.buf.space is Space.SM else ''}"
     name = f"{tile.buffer}_SM{suffix}"
     piped = nest.declarations.with_slots(name, shape, strides) if slots == 1 else None
     if piped is not None:
         # the last, shorter part of a pipelined loop goes through the pipeline's first slot
-        return Copy(staging, key, Instance(piped, tile.axes, Affine()), src)
+        return StagedCopy(staging, key, Instance(piped, tile.axes, Affine()), src)
     buf = Buf(name, tile.space, dtype, shape, strides, align=VECTOR_BYTES, swizzle=tile.swizzle)
-    return Copy(staging, key, Instance(nest.declare(buf), tile.axes), src)
+    return StagedCopy(staging, key, Instance(nest.declare(buf), tile.axes), src)
 
 
-def emit_copy(nest: Nest, copy: Copy, scope: Scope) -> list[Stmt]:
+def emit_copy(nest: Nest, copy: StagedCopy, scope: Scope) -> list[Stmt]:
     """Statements that fill the instance; the live instances of `scope` are those outside the copy."""
     if copy.dst.buf.space is Space.SM and not nest.cpu and nest.threads > 1:
         return _cooperative(nest, copy, scope)
@@ -94,7 +94,7 @@ def emit_copy(nest: Nest, copy: Copy, scope: Scope) -> list[Stmt]:
 # -- one thread --------------------------------------------------------------------------------
 
 
-def _private(nest: Nest, copy: Copy, scope: Scope) -> list[Stmt]:
+def _private(nest: Nest, copy: StagedCopy, scope: Scope) -> list[Stmt]:
     """A loop nest over the instance's coordinates, in the order of its storage, unrolled for registers."""
     dst = copy.dst.buf
     kind = ForKind.UNROLL if dst.space is Space.RM else ForKind.SEQ
@@ -115,7 +115,7 @@ def _private(nest: Nest, copy: Copy, scope: Scope) -> list[Stmt]:
     return list(body)
 
 
-def _move(nest: Nest, copy: Copy, coordinates: list[Expr], lanes: int, scope: Scope) -> Stmt:
+def _move(nest: Nest, copy: StagedCopy, coordinates: list[Expr], lanes: int, scope: Scope) -> Stmt:
     """dst[coordinates] = the program element there, zero where it is outside of the buffer."""
     dst_index, src_index = addresses(nest, copy, coordinates, scope)
     pred, slack = in_bounds(nest, copy, src_index, scope)
@@ -127,7 +127,7 @@ def _move(nest: Nest, copy: Copy, coordinates: list[Expr], lanes: int, scope: Sc
 
 
 def addresses(
-    nest: Nest, copy: Copy, coordinates: list[Expr], scope: Scope
+    nest: Nest, copy: StagedCopy, coordinates: list[Expr], scope: Scope
 ) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
     """(index in dst, index in src) of the element at the instance's coordinates."""
     offset = copy.offset or (0,) * len(coordinates)
@@ -162,7 +162,9 @@ def _pace(axis: Axis) -> int | None:
     return None if found is None or found.denominator > 1 else int(found)
 
 
-def in_bounds(nest: Nest, copy: Copy, where: tuple[Expr, ...], scope: Scope) -> tuple[Expr | None, Slack]:
+def in_bounds(
+    nest: Nest, copy: StagedCopy, where: tuple[Expr, ...], scope: Scope
+) -> tuple[Expr | None, Slack]:
     """The condition that an index lies in the copy's source (`where`: in the source's own coordinates), None
     where that is proven; and the slack of buffers without which it is not."""
     ranges = nest.ranges(scope)
@@ -187,14 +189,14 @@ def in_bounds(nest: Nest, copy: Copy, where: tuple[Expr, ...], scope: Scope) -> 
     return conjunction(terms), past.slack
 
 
-def _overread(nest: Nest, copy: Copy, scope: Scope) -> Overread:
+def _overread(nest: Nest, copy: StagedCopy, scope: Scope) -> Overread:
     """What a thread's own copy of a copy may read past its source's edge."""
     if copy.dst.buf.space is not Space.RM or not isinstance(scope.leaf, Point):
         return no_overread(nest)
     return overread(nest, copy.src, copy.key[1], nest.guards(scope), nest.declarations.slack)
 
 
-def _lanes(nest: Nest, copy: Copy, scope: Scope) -> int:
+def _lanes(nest: Nest, copy: StagedCopy, scope: Scope) -> int:
     """Widest vector of a copy: contiguous on both sides, and proven aligned (GPU) at every start."""
     dst, src = copy.dst, copy.src
     k = len(dst.axes) - 1
@@ -214,7 +216,7 @@ def _lanes(nest: Nest, copy: Copy, scope: Scope) -> int:
     return n
 
 
-def _aligned(nest: Nest, copy: Copy, n: int, scope: Scope) -> bool:
+def _aligned(nest: Nest, copy: StagedCopy, n: int, scope: Scope) -> bool:
     dst, src = copy.dst, copy.src
     k = len(dst.axes) - 1
     if dst.axes[k].extent % n:
@@ -237,7 +239,7 @@ def _aligned(nest: Nest, copy: Copy, n: int, scope: Scope) -> bool:
 # -- all threads of the block ------------------------------------------------------------------
 
 
-def _cooperative(nest: Nest, copy: Copy, scope: Scope) -> list[Stmt]:
+def _cooperative(nest: Nest, copy: StagedCopy, scope: Scope) -> list[Stmt]:
     """Elements in source order, `lanes` at a time, dealt to the block's threads."""
     counts, width, lanes = copy_shape(nest, copy, scope)
     dealt = deal(nest, counts, f"c_{copy.staging.buffer}")
@@ -249,7 +251,7 @@ def _cooperative(nest: Nest, copy: Copy, scope: Scope) -> list[Stmt]:
     return wrap(dealt, [_move(nest, copy, coordinates, lanes, scope)])
 
 
-def copy_shape(nest: Nest, copy: Copy, scope: Scope) -> tuple[list[int], int, int]:
+def copy_shape(nest: Nest, copy: StagedCopy, scope: Scope) -> tuple[list[int], int, int]:
     """(accesses per dim, elements a load, elements a store) of a copy that all threads share."""
     shape = [a.extent for a in copy.dst.axes]
     lanes = _lanes(nest, copy, scope)
@@ -258,7 +260,7 @@ def copy_shape(nest: Nest, copy: Copy, scope: Scope) -> tuple[list[int], int, in
     return ([*shape[:-1], shape[-1] // width] if shape else []), width, lanes
 
 
-def _gather_lanes(nest: Nest, copy: Copy, scope: Scope) -> int:
+def _gather_lanes(nest: Nest, copy: StagedCopy, scope: Scope) -> int:
     """Vector width of the loads of a transposing copy, whose stores go one by one."""
     if copy.dst.buf.strides[-1] == 1 or copy.src.buf.space is not Space.DM or not copy.dst.axes:
         return 1
@@ -267,7 +269,9 @@ def _gather_lanes(nest: Nest, copy: Copy, scope: Scope) -> int:
     return _lanes(nest, replace(copy, dst=replace(dst, buf=row)), scope)
 
 
-def _transposing(nest: Nest, copy: Copy, coordinates: list[Expr], lanes: int, scope: Scope) -> list[Stmt]:
+def _transposing(
+    nest: Nest, copy: StagedCopy, coordinates: list[Expr], lanes: int, scope: Scope
+) -> list[Stmt]:
     """A vector load into registers, then one store an element."""
     name = nest.fresh(f"{copy.staging.buffer}_row")
     held = Buf(name, Space.RM, copy.dst.buf.dtype, (lanes,), (1,), align=VECTOR_BYTES)

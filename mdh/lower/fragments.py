@@ -14,13 +14,13 @@ from mdh.ir.expr import Call, Expr, Var
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, ForKind, Let, Stmt
 from mdh.ir.layout import Level
-from mdh.lower.copies import Copy, emit_copy
+from mdh.lower.copies import StagedCopy, emit_copy
 from mdh.lower.nest import Nest
 from mdh.lower.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)
-class Pipeline:
+class PipelinedLoop:
     """The loop over the first `trips` parts of a level, whose copies lie in `slots` slots. unroll: as the
     schedule states it. point: inside of the loop, where the copies stand."""
 
@@ -36,7 +36,7 @@ class Pipeline:
         """The number of the present part."""
         return Var(self.level.var)
 
-    def fill(self, copies: list[Copy], slot: Affine, part: Expr) -> list[Stmt]:
+    def fill(self, copies: list[StagedCopy], slot: Affine, part: Expr) -> list[Stmt]:
         """Copy what belongs to a part into a slot."""
         at = self.point.with_values({self.level.var: part})
         return [s for c in copies for s in emit_copy(self.nest, c.into(slot), at)]
@@ -57,7 +57,7 @@ Turn = Callable[[Slot], list[Stmt]]
 """Makes the code of one part."""
 
 
-def first_fragments(pipeline: Pipeline, copies: list[Copy]) -> list[Stmt]:
+def first_fragments(pipeline: PipelinedLoop, copies: list[StagedCopy]) -> list[Stmt]:
     """The registers of all slots, and the parts that the first turn finds loaded."""
     out: list[Stmt] = [Alloc(c.dst.buf) for c in copies]
     for part in range(min(pipeline.slots - 1, pipeline.trips)):
@@ -65,7 +65,7 @@ def first_fragments(pipeline: Pipeline, copies: list[Copy]) -> list[Stmt]:
     return out
 
 
-def next_fragments(pipeline: Pipeline, copies: list[Copy], slot: Slot) -> list[Stmt]:
+def next_fragments(pipeline: PipelinedLoop, copies: list[StagedCopy], slot: Slot) -> list[Stmt]:
     """Loads of the part that is slots - 1 ahead into the slot of the part before.
 
     Where the loop is not unrolled as a whole, the last turns load the last part again: a slot that nobody
@@ -85,7 +85,7 @@ def next_fragments(pipeline: Pipeline, copies: list[Copy], slot: Slot) -> list[S
     return when(at_most(ahead, last) if slot.whole else None, body)
 
 
-def turns(pipeline: Pipeline, turn: Turn, *, fragmented: bool) -> list[Stmt]:
+def turns(pipeline: PipelinedLoop, turn: Turn, *, fragmented: bool) -> list[Stmt]:
     """The loop over all parts, with slot numbers that are known where registers are `fragmented`."""
     n, trips, unroll, var = pipeline.slots, pipeline.trips, pipeline.unroll, pipeline.level.var
     if not fragmented:
@@ -104,7 +104,7 @@ def turns(pipeline: Pipeline, turn: Turn, *, fragmented: bool) -> list[Stmt]:
     return out
 
 
-def _group(pipeline: Pipeline, first: Expr, parts: int, turn: Turn) -> Stmt:
+def _group(pipeline: PipelinedLoop, first: Expr, parts: int, turn: Turn) -> Stmt:
     """Parts first, first + 1, …: part first + s lies in slot s."""
     var = pipeline.level.var
     slot = pipeline.nest.fresh(f"slot_{var}")

@@ -18,9 +18,9 @@ from mdh.ir.expr import Const, Expr, Var
 from mdh.ir.kernel import Alloc, Barrier, Buf, Comment, Commit, ForKind, If, Let, Move, Stmt, Wait
 from mdh.ir.layout import Level
 from mdh.ir.plan import PlanStep
-from mdh.lower.copies import Copy, addresses, copy_shape, emit_copy, in_bounds, plan_copies
+from mdh.lower.copies import StagedCopy, addresses, copy_shape, emit_copy, in_bounds, plan_copies
 from mdh.lower.deal import Dealt, deal
-from mdh.lower.fragments import Pipeline, Slot, first_fragments, next_fragments, turns
+from mdh.lower.fragments import PipelinedLoop, Slot, first_fragments, next_fragments, turns
 from mdh.lower.nest import Emit, Nest
 from mdh.lower.scope import Scope
 
@@ -43,7 +43,7 @@ def emit_pipelined(nest: Nest, level: Level, trips: int, number: int, point: Sco
     point: at the item of the step. emit: makes what stands below it.
     """
     step = nest.plan.steps[number]
-    pipeline = Pipeline(nest, level, trips, step.stages, step.unroll, point)
+    pipeline = PipelinedLoop(nest, level, trips, step.stages, step.unroll, point)
     copies = plan_copies(nest, number, point, pipelined=True)
     shared = [c for c in copies if c.dst.buf.space is Space.SM]
     ahead = [] if nest.cpu else shared
@@ -78,7 +78,7 @@ def emit_pipelined(nest: Nest, level: Level, trips: int, number: int, point: Sco
 
 
 def _start_of_turn(
-    pipeline: Pipeline, flying: list[Copy], plain: list[Copy]
+    pipeline: PipelinedLoop, flying: list[StagedCopy], plain: list[StagedCopy]
 ) -> tuple[list[Stmt], list[Stmt]]:
     """(what stands before a turn's computation for its copies into SM, what stands behind it)."""
     body: list[Stmt] = []
@@ -98,7 +98,7 @@ def _start_of_turn(
     return body, [If(more, tuple(store))] if store else []
 
 
-def _prologue(pipeline: Pipeline, flying: list[Copy], plain: list[Copy]) -> list[Stmt]:
+def _prologue(pipeline: PipelinedLoop, flying: list[StagedCopy], plain: list[StagedCopy]) -> list[Stmt]:
     out: list[Stmt] = []
     for part in range(pipeline.slots - 1):
         if flying and part < pipeline.trips:
@@ -109,7 +109,7 @@ def _prologue(pipeline: Pipeline, flying: list[Copy], plain: list[Copy]) -> list
     return out
 
 
-def _copies(pipeline: Pipeline, copies: list[Copy], part: Expr) -> list[Stmt]:
+def _copies(pipeline: PipelinedLoop, copies: list[StagedCopy], part: Expr) -> list[Stmt]:
     """Fill slot part mod slots with part number `part`."""
     n = pipeline.slots
     slot = num(int(part.value) % n) if isinstance(part, Const) else mod(part, n)
@@ -117,7 +117,9 @@ def _copies(pipeline: Pipeline, copies: list[Copy], part: Expr) -> list[Stmt]:
     return [Let(name, slot), *pipeline.fill(copies, Affine.var(name), part)]
 
 
-def _prefetch(pipeline: Pipeline, plain: list[Copy], body: list[Stmt]) -> tuple[list[Stmt], list[Stmt]]:
+def _prefetch(
+    pipeline: PipelinedLoop, plain: list[StagedCopy], body: list[Stmt]
+) -> tuple[list[Stmt], list[Stmt]]:
     """(loads of the next part into registers, their stores into its slot); declares the registers."""
     nest = pipeline.nest
     load: list[Stmt] = []
@@ -150,7 +152,7 @@ def _prefetch(pipeline: Pipeline, plain: list[Copy], body: list[Stmt]) -> tuple[
     return load, store
 
 
-def _puts(c: Copy, dst: tuple[Expr, ...], held: Buf, first: Expr, width: int, lanes: int) -> list[Move]:
+def _puts(c: StagedCopy, dst: tuple[Expr, ...], held: Buf, first: Expr, width: int, lanes: int) -> list[Move]:
     if lanes == width:
         return [Move(c.dst.buf.name, dst, held.name, (first,), width)]
     return [

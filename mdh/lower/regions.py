@@ -1,6 +1,6 @@
 """Regions of partial results (`mdh.decompose.regions`) as buffers of a kernel."""
 
-from mdh.decompose.regions import Opening, levels_from, openings
+from mdh.decompose.regions import RegionOpening, levels_from, openings
 from mdh.decompose.tiles import held_axes
 from mdh.hardware import Space
 from mdh.ir.dtype import DType
@@ -21,7 +21,7 @@ def make_regions(nest: Nest, first: int = 0) -> tuple[Region, ...]:
     return tuple(out)
 
 
-def region_of(nest: Nest, f: int, opening: Opening) -> Region:
+def region_of(nest: Nest, f: int, opening: RegionOpening) -> Region:
     """The region of fold f that opens there."""
     fold, space = nest.folds[f], opening.space
     inside = levels_from(nest.items, opening.opens)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
 
-from mdh.decompose.regions import Opening
+from mdh.decompose.regions import RegionOpening
 from mdh.decompose.tiles import tiles_in_order
 from mdh.hardware import Combine, Layer, Space
 from mdh.ir.dtype import I32
@@ -174,7 +174,7 @@ def _carries(nest: Nest, prefixes: Mapping[int, str]) -> OpenCarries:
     first = next((k for k, it in enumerate(nest.items) if isinstance(it, Level) and it.dim == d), start)
     first = min(first, start)
     scans = (f for f, fold in enumerate(nest.folds) if fold.op is not None)
-    carries = tuple(region_of(nest, f, Opening(first, Space.RM)) for f in scans)
+    carries = tuple(region_of(nest, f, RegionOpening(first, Space.RM)) for f in scans)
     return OpenCarries(first, start, carries, prefixes)
 
 

@@ -25,7 +25,16 @@ from mdh.lower.look_back import look_back
 from mdh.lower.nest import Emit, Nest
 from mdh.lower.point import at_point
 from mdh.lower.scan_threads import scan_threads, units_of
-from mdh.lower.scope import Kept, OpenCarries, ReducePart, Region, ScanChunk, ScanPart, ScanParts, Scope
+from mdh.lower.scope import (
+    KeptPrefixes,
+    OpenCarries,
+    ReducePart,
+    Region,
+    ScanChunk,
+    ScanPart,
+    ScanParts,
+    Scope,
+)
 from mdh.lower.unguarded import needed_in_scan
 
 KEPT_BYTES = 128
@@ -253,7 +262,7 @@ def _at(nest: Nest, part: ReducePart | ScanPart, scope: Scope, body: list[Stmt])
     return at_point(nest, scope, body, needed_in_scan(nest, scope) if part.overruns else None)
 
 
-def _kept(nest: Nest, t: DType, scope: Scope) -> Kept | None:
+def _kept(nest: Nest, t: DType, scope: Scope) -> KeptPrefixes | None:
     """None where a part is too long for registers, or copies stand inside it, which would be made twice."""
     items = nest.items[scope.position :]
     inside = [it for it in items if isinstance(it, Level)]
@@ -261,7 +270,7 @@ def _kept(nest: Nest, t: DType, scope: Scope) -> Kept | None:
     if nest.copies(items) or prod(shape) * t.bytes > KEPT_BYTES:
         return None
     strides = row_major(shape)
-    return Kept(Buf(nest.fresh("kept"), Space.RM, t, shape, strides), tuple(lv.var for lv in inside))
+    return KeptPrefixes(Buf(nest.fresh("kept"), Space.RM, t, shape, strides), tuple(lv.var for lv in inside))
 
 
 def _passed(nest: Nest, f: int, total: Expr, digits: list[Level], scope: Scope, out: list[Stmt]) -> Expr:

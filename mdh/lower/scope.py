@@ -100,7 +100,7 @@ class ScanParts:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptPrefixes:
     """Registers for what a thread's points make of those before them in its part."""
 
     buf: Buf
@@ -120,7 +120,7 @@ class ReducePart:
 
     fold: int
     total: Buf
-    kept: Kept | None
+    kept: KeptPrefixes | None
     overruns: bool
 
 
@@ -130,7 +130,7 @@ class ScanPart:
 
     fold: int
     before: Buf
-    kept: Kept | None
+    kept: KeptPrefixes | None
     overruns: bool
 
 

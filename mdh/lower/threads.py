@@ -36,7 +36,7 @@ WARP = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Digit:
+class ThreadDigit:
     """A digit of the linear thread id, (tid / stride) mod parts, and of a level: (var / piece) mod parts."""
 
     level: Level
@@ -60,10 +60,10 @@ def thread_stride(plan: StagePlan, layer: Layer | None, axis: int) -> int:
     return stride
 
 
-def split_threads(nest: Nest) -> list[Digit]:
+def split_threads(nest: Nest) -> list[ThreadDigit]:
     """The thread levels that split a reduction, smallest stride first."""
     found = [
-        Digit(lv, thread_stride(nest.plan, lv.layer, lv.axis) * lv.piece, lv.parts)
+        ThreadDigit(lv, thread_stride(nest.plan, lv.layer, lv.axis) * lv.piece, lv.parts)
         for lv in nest.thread_levels()
         if nest.stage.dims[lv.dim].kind is DimKind.PW
     ]
@@ -76,7 +76,7 @@ def combine_threads(
     """(the combined state, the condition under which a thread holds it)."""
     fold = nest.folds[f]
     digits = split_threads(nest)
-    within: list[Digit] = []
+    within: list[ThreadDigit] = []
     if Combine.SHUFFLE in nest.plan.combines[f] and nest.machine.shuffle:
         halves = [_at_warp(nest, d) for d in digits]
         within = [lane for lane, _ in halves if lane is not None]
@@ -89,7 +89,7 @@ def combine_threads(
     return state, conjunction(leaders)
 
 
-def _at_warp(nest: Nest, d: Digit) -> tuple[Digit | None, Digit | None]:
+def _at_warp(nest: Nest, d: ThreadDigit) -> tuple[ThreadDigit | None, ThreadDigit | None]:
     """A digit cut into lanes of one warp at power-of-two distances (all lanes taking part), and the rest."""
     lanes = 1
     if nest.threads % WARP == 0 and d.stride & (d.stride - 1) == 0:
@@ -129,7 +129,12 @@ def _chooses(fold: Fold) -> bool:
 
 
 def _shared(
-    nest: Nest, fold: Fold, digits: list[Digit], done: list[Digit], state: tuple[Expr, ...], out: list[Stmt]
+    nest: Nest,
+    fold: Fold,
+    digits: list[ThreadDigit],
+    done: list[ThreadDigit],
+    state: tuple[Expr, ...],
+    out: list[Stmt],
 ) -> tuple[Expr, ...]:
     """The units of `digits` meet in shared memory, where lanes already combined send one value: warps are
     read by every warp and combined by shuffles once more, other units combine in a tree."""

@@ -12,12 +12,12 @@ from mdh.ir.construct import equal
 from mdh.ir.expr import Var
 from mdh.ir.kernel import If, Stmt
 from mdh.ir.layout import Axis, Level
-from mdh.lower.copies import Copy, emit_copy
+from mdh.lower.copies import StagedCopy, emit_copy
 from mdh.lower.nest import Nest
 from mdh.lower.scope import Instance, Scope
 
 
-def emit_window(nest: Nest, copy: Copy, level: Level, scope: Scope) -> list[Stmt]:
+def emit_window(nest: Nest, copy: StagedCopy, level: Level, scope: Scope) -> list[Stmt]:
     """Statements that fill the instance at every turn of the loop over `level`, which stands right around."""
     axes = copy.dst.axes
     (k,) = (k for k, axis in enumerate(axes) if axis.low.coefficient(level.var))
@@ -30,7 +30,7 @@ def emit_window(nest: Nest, copy: Copy, level: Level, scope: Scope) -> list[Stmt
     return [If(first, tuple(emit_copy(nest, copy, scope)), tuple(later))]
 
 
-def _moves_up(nest: Nest, copy: Copy, k: int, advance: int, scope: Scope) -> list[Stmt]:
+def _moves_up(nest: Nest, copy: StagedCopy, k: int, advance: int, scope: Scope) -> list[Stmt]:
     """What stays, from where the part before had it."""
     axes = copy.dst.axes
     before = _with(axes, k, replace(axes[k], low=axes[k].low.shift(-advance)))
@@ -45,11 +45,11 @@ def _moves_up(nest: Nest, copy: Copy, k: int, advance: int, scope: Scope) -> lis
     return out
 
 
-def _new(nest: Nest, copy: Copy, k: int, advance: int, scope: Scope) -> list[Stmt]:
+def _new(nest: Nest, copy: StagedCopy, k: int, advance: int, scope: Scope) -> list[Stmt]:
     return emit_copy(nest, _part(copy, k, copy.dst.axes[k].extent - advance, advance), scope)
 
 
-def _part(copy: Copy, k: int, start: int, count: int) -> Copy:
+def _part(copy: StagedCopy, k: int, start: int, count: int) -> StagedCopy:
     """The copy of `count` rows of axis k from row `start` on."""
     axes = copy.dst.axes
     cut = replace(axes[k], low=axes[k].low + Affine((), start), box=count)

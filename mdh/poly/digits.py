@@ -21,7 +21,7 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Digit:
+class IndexDigit:
     """Runs over 0 .. count - 1 and adds weight * digit to the index; `cut` is the position of its split."""
 
     cut: int
@@ -33,9 +33,9 @@ Chain = tuple[Cut, ...]
 """The splits of one dimension in the order of the hierarchy; splits with one part may be left out."""
 
 
-def digits(chain: Chain) -> tuple[Digit, ...] | None:
+def digits(chain: Chain) -> tuple[IndexDigit, ...] | None:
     """The digits, outermost split first; None if a cyclic split leaves the index without an affine form."""
-    out: list[Digit] = []
+    out: list[IndexDigit] = []
     for position in reversed(range(len(chain))):
         cut = chain[position]
         if cut.parts == 1:
@@ -44,9 +44,9 @@ def digits(chain: Chain) -> tuple[Digit, ...] | None:
             dealt = _deal(out, cut.cyclic, cut.parts)
             if dealt is None:
                 return None
-            out = [Digit(position, cut.parts, cut.cyclic), *dealt]
+            out = [IndexDigit(position, cut.parts, cut.cyclic), *dealt]
         else:
-            out.insert(0, Digit(position, cut.parts, cut.tile))
+            out.insert(0, IndexDigit(position, cut.parts, cut.tile))
     return tuple(out)
 
 
@@ -61,9 +61,9 @@ def unnested(chain: Chain) -> tuple[int, int] | None:
     return None
 
 
-def _deal(inner: list[Digit], n: int, units: int) -> list[Digit] | None:
+def _deal(inner: list[IndexDigit], n: int, units: int) -> list[IndexDigit] | None:
     """The digits of a unit's elements as elements of the parent: blocks of n, `units` apart."""
-    out: list[Digit] = []
+    out: list[IndexDigit] = []
     for digit in inner:
         below = sum((d.count - 1) * d.weight for d in inner if d.weight < digit.weight)
         if digit.weight >= n:
@@ -76,8 +76,8 @@ def _deal(inner: list[Digit], n: int, units: int) -> list[Digit] | None:
             return None
         else:
             low = n // digit.weight
-            out.append(Digit(digit.cut, -(-digit.count // low), n * units))
-            out.append(Digit(digit.cut, low, digit.weight))
+            out.append(IndexDigit(digit.cut, -(-digit.count // low), n * units))
+            out.append(IndexDigit(digit.cut, low, digit.weight))
     return out
 
 

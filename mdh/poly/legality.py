@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mdh.ir.affine import Affine
-from mdh.ir.statement import Access, LoopVar, Phase, PlacedStatement, Placement
+from mdh.ir.statement import LoopVar, Phase, PlacedStatement, Placement, TextAccess
 from mdh.poly.sets import Point, affine_text, least_point
 
 
@@ -27,10 +27,10 @@ class Broken:
     `second`, but not in the stages, although `access` and `other` touch one element."""
 
     first: PlacedStatement
-    access: Access
+    access: TextAccess
     at: Point
     second: PlacedStatement
-    other: Access
+    other: TextAccess
     then: Point
 
 
@@ -59,7 +59,7 @@ def broken_dependences(
 class _Kind:
     """Accesses of a statement that differ only in their places, from `least` to `most`."""
 
-    access: Access
+    access: TextAccess
     carried: bool
     least: int
     most: int
@@ -76,7 +76,7 @@ class _Sorted:
 def _sorted(s: PlacedStatement) -> _Sorted:
     """Groups accesses into kinds. A condition before many branches is read once in each; these accesses are
     one kind."""
-    found: dict[tuple[object, ...], list[Access]] = {}
+    found: dict[tuple[object, ...], list[TextAccess]] = {}
     for n, x in enumerate(s.statement.accesses):
         key = (x.buffer, x.index, x.write, x.loops, n in s.placement.carried)
         found.setdefault(key, []).append(x)
@@ -112,7 +112,7 @@ def _orders(k: _Kind, m: _Kind) -> Iterator[bool]:
         yield False
 
 
-def _apart(x: Access, y: Access) -> bool:
+def _apart(x: TextAccess, y: TextAccess) -> bool:
     """Whether the accesses never meet: a subscript is one constant here and another one there."""
     return any(
         f is not None and g is not None and not f.terms and not g.terms and f.const != g.const
@@ -138,7 +138,9 @@ Need = tuple[tuple[Affine, Affine], ...]
 """Pairs of coordinates of two instances: of the earlier one and of the later one."""
 
 
-def _kept_at_one_point(p: Placement, q: Placement, x: Access, y: Access, *, carried: bool) -> Need | None:
+def _kept_at_one_point(
+    p: Placement, q: Placement, x: TextAccess, y: TextAccess, *, carried: bool
+) -> Need | None:
     """What must be equal for two instances so that the order of x before y is kept; None if it never is."""
     if p.stage != q.stage:
         # a statement that two stages carry out has an accumulator in each
@@ -164,7 +166,7 @@ def _coordinates(p: Placement, q: Placement, *, scanned: bool) -> Need:
 
 
 def _lost(
-    a: PlacedStatement, b: PlacedStatement, x: Access, y: Access, need: Need | None, *, ordered: bool
+    a: PlacedStatement, b: PlacedStatement, x: TextAccess, y: TextAccess, need: Need | None, *, ordered: bool
 ) -> tuple[Point, Point] | None:
     """Points of a and b whose accesses x and y touch the same element, x first in time, and which `need`
     separates; None if there are none.
@@ -180,7 +182,7 @@ def _lost(
     return _witness(_relation(a, b, x, y, need, ordered=ordered), a.statement.loops, b.statement.loops)
 
 
-def _pinned(x: Access, y: Access) -> Iterator[tuple[str, str]]:
+def _pinned(x: TextAccess, y: TextAccess) -> Iterator[tuple[str, str]]:
     """Loop variables of the two instances that are equal wherever the accesses touch the same element."""
     for f, g in zip(x.index, y.index, strict=True):
         if f is not None and g is not None and f.const == g.const and len(f.terms) == len(g.terms) == 1:
@@ -197,7 +199,7 @@ def _holds(f: Affine, g: Affine, pinned: set[tuple[str, str]]) -> bool:
 
 
 def _relation(
-    a: PlacedStatement, b: PlacedStatement, x: Access, y: Access, need: Need | None, *, ordered: bool
+    a: PlacedStatement, b: PlacedStatement, x: TextAccess, y: TextAccess, need: Need | None, *, ordered: bool
 ) -> str:
     """The lost instances as a set in isl's text: a's loop variables, then b's."""
     first = {v.name: f"a{k}" for k, v in enumerate(a.statement.loops)}

@@ -34,7 +34,7 @@ def result_moves(plan: Plan, stage: StagePlan, tiles: Tiles, passes: Passes) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class _Region:
+class _ResultRegion:
     """A region of partial results. turns: how often it opens for one result, by the reduction loops around
     it. step: the number of the step in the text that asks for it; 0 if none does."""
 
@@ -82,7 +82,7 @@ class _Result:
         return prod(lv.parts for lv in levels if lv.layer in layers and dims[lv.dim].kind is not DimKind.CC)
 
     @property
-    def regions(self) -> tuple[_Region, ...]:
+    def regions(self) -> tuple[_ResultRegion, ...]:
         """From inside out."""
         found = []
         for node, around in nested(self.tiles.body):
@@ -91,7 +91,7 @@ class _Result:
                 kinds = self.stage.stage.dims
                 turns = prod(lv.parts for lv in levels if kinds[lv.dim].kind is not DimKind.CC)
                 step = 0 if node.step is None else self.stage.steps[node.step].number
-                found.append(_Region(node.tile.space, turns, step))
+                found.append(_ResultRegion(node.tile.space, turns, step))
         return tuple(reversed(found))
 
 

@@ -23,15 +23,15 @@ from mdh.schedule.model import (
     Arg,
     ArgCall,
     Attr,
+    BufferPlace,
     Core,
     Hole,
     Mem,
     NameRef,
-    Place,
     Schedule,
     Section,
     Step,
-    Tile,
+    TileEntry,
     Where,
 )
 from mdh.schedule.names import listed, nearest
@@ -141,7 +141,7 @@ def _bind_step(step: Step, values: Mapping[str, Value]) -> Step:
     )
 
 
-def _bind_tile(tile: Tile, values: Mapping[str, Value]) -> Tile:
+def _bind_tile(tile: TileEntry, values: Mapping[str, Value]) -> TileEntry:
     return replace(tile, value=_bound(tile.value, tile_entry, values), attrs=_bind_attrs(tile.attrs, values))
 
 
@@ -151,16 +151,16 @@ def _bind_core(core: Core, values: Mapping[str, Value]) -> Core:
 
 def _bind_mem(mem: Mem, values: Mapping[str, Value]) -> Mem:
     value = _bound(mem.value, memory_entry, values)
-    if isinstance(value, Place):
+    if isinstance(value, BufferPlace):
         value = _bind_place(value, values)
     return replace(mem, value=value, attrs=_bind_attrs(mem.attrs, values))
 
 
-def _bind_place(place: Place, values: Mapping[str, Value]) -> Place:
+def _bind_place(place: BufferPlace, values: Mapping[str, Value]) -> BufferPlace:
     layout = _bound(place.layout, whole_layout_entry, values)
     if not isinstance(layout, Hole):
         layout = tuple(_bound(entry, layout_entry, values) for entry in layout)
-    return Place(place.buffer, _bound(place.region, region_entry, values), layout)
+    return BufferPlace(place.buffer, _bound(place.region, region_entry, values), layout)
 
 
 def _bound(entry: _Entry, read: Callable[[Value], _Entry | None], values: Mapping[str, Value]) -> _Entry:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mdh.schedule.attributes import ATTRIBUTES
-from mdh.schedule.model import Arg, Attr, Core, Hole, Mem, Schedule, Section, Step, Tile
+from mdh.schedule.model import Arg, Attr, Core, Hole, Mem, Schedule, Section, Step, TileEntry
 from mdh.schedule.printer import print_arg
 
 
@@ -25,7 +25,7 @@ def canonical_section(section: Section, extents: Sequence[int] = ()) -> Section:
     return replace(section, steps=tuple(steps))
 
 
-def _size(tile: Tile, above: int | None) -> int | None:
+def _size(tile: TileEntry, above: int | None) -> int | None:
     """The tile as a number; None if a hole leaves it open."""
     match tile.value:
         case int(size):
@@ -47,7 +47,7 @@ def _step(step: Step, tiles: tuple[int | None, ...], above: tuple[int | None, ..
     )
 
 
-def _tile(tile: Tile, above: int | None) -> Tile:
+def _tile(tile: TileEntry, above: int | None) -> TileEntry:
     hole = tile.value
     if not isinstance(hole, Hole) or hole.values is None or above is None:
         return tile

@@ -9,7 +9,19 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from mdh.schedule.canonical import canonical
-from mdh.schedule.model import Attr, Caret, Core, For, Mem, Place, Schedule, Section, Step, Tile, Unit
+from mdh.schedule.model import (
+    Attr,
+    BufferPlace,
+    Caret,
+    Core,
+    ForEntry,
+    Mem,
+    Schedule,
+    Section,
+    Step,
+    TileEntry,
+    Unit,
+)
 from mdh.schedule.printer import print_attr, print_condition, print_entry, print_step
 
 What = Literal["tile", "region", "layer", "attribute", "place"]
@@ -147,7 +159,7 @@ def _loops(steps: Sequence[Step]) -> list[tuple[int, ...]]:
         order: list[tuple[float, int]] = []
         for dim, (tile, core) in enumerate(zip(step.tiles, step.cores, strict=False)):
             match core.value:
-                case For(number):
+                case ForEntry(number):
                     numbers[dim] = number
                 case Caret():
                     pass
@@ -210,7 +222,7 @@ def _said(step: Step) -> float:
     return max(1.0, 2.0 * (moved + split + worked) + len(step.attrs))
 
 
-def _tile_likeness(a: Tile, b: Tile) -> float:
+def _tile_likeness(a: TileEntry, b: TileEntry) -> float:
     if isinstance(a.value, Caret) or isinstance(b.value, Caret):
         return 0.0
     return 2.0 if a.value == b.value else 1.5
@@ -221,7 +233,7 @@ def _mem_likeness(a: Mem, b: Mem) -> float:
         return 0.0
     if a.value == b.value:
         return 2.0
-    both = isinstance(a.value, Place) and isinstance(b.value, Place)
+    both = isinstance(a.value, BufferPlace) and isinstance(b.value, BufferPlace)
     return 1.5 if not both or getattr(a.value, "region", 0) == getattr(b.value, "region", 1) else 0.5
 
 
@@ -233,9 +245,9 @@ def _core_likeness(a: Core, b: Core) -> float:
             return 2.0
         case Unit(layer=x), Unit(layer=y):
             return 1.5 if x == y else 0.5
-        case For(), For():
+        case ForEntry(), ForEntry():
             return 1.5
-        case (For(), Unit()) | (Unit(), For()):
+        case (ForEntry(), Unit()) | (Unit(), ForEntry()):
             return 0.5
         case _:
             return 1.0
@@ -254,7 +266,7 @@ def _changes(a: Step, b: Step, names: StageNames, *, alike: bool) -> list[Change
     for name, m, n in zip(buffers, (*a.inputs, *a.outputs), (*b.inputs, *b.outputs), strict=True):
         out.extend(_entry("region", name, m, n))
     for name, x, y, c, d in zip(names.dims, a.tiles, b.tiles, a.cores, b.cores, strict=True):
-        loops = all(isinstance(x.value, For | Caret) for x in (c, d))
+        loops = all(isinstance(x.value, ForEntry | Caret) for x in (c, d))
         # a loop over a dimension that is not split does not exist
         idle = any(isinstance(t.value, Caret) for t in (x, y))
         same = loops and (alike or idle)
@@ -263,7 +275,7 @@ def _changes(a: Step, b: Step, names: StageNames, *, alike: bool) -> list[Change
     return out
 
 
-def _entry(what: What, name: str, a: Tile | Mem | Core, b: Tile | Mem | Core) -> list[Change]:
+def _entry(what: What, name: str, a: TileEntry | Mem | Core, b: TileEntry | Mem | Core) -> list[Change]:
     before, after = (_short(name, print_entry(e)) for e in (a, b))
     own = [] if before == after else [Change(what, name, before, after)]
     return [*own, *_attributes(name, a.attrs, b.attrs)]
@@ -299,6 +311,6 @@ def _buffers(rows: Sequence[tuple[Mem, ...]], kind: str) -> tuple[str, ...]:
     spoken: dict[int, str] = {}
     for row in rows:
         for n, mem in enumerate(row):
-            if isinstance(mem.value, Place):
+            if isinstance(mem.value, BufferPlace):
                 spoken.setdefault(n, mem.value.buffer)
     return tuple(spoken.get(n, f"{kind} {n + 1}" if width > 1 else f"the {kind}") for n in range(width))

@@ -11,7 +11,7 @@ from mdh.schedule.cursor import Cursor
 from mdh.schedule.hole_reader import at_hole
 from mdh.schedule.hole_values import read_hole_in
 from mdh.schedule.holes import HolePlace
-from mdh.schedule.model import Caret, Core, For, Hole, Mem, Place, Tile, Unit
+from mdh.schedule.model import BufferPlace, Caret, Core, ForEntry, Hole, Mem, TileEntry, Unit
 from mdh.schedule.names import LAYER_ALIASES, REGION_ALIASES, axes_of, layer_of, listed, nearest, region_of
 from mdh.schedule.tokens import Token
 from mdh.source import Span
@@ -22,9 +22,9 @@ MEMORY = "a memory entry: `^`, `?`, a set `{…}` or `BUFFER:REGION[layout]`"
 CORE = "a core entry: `LAYER.axis`, `FOR.n`, `^`, `?` or a set `{…}`"
 
 
-def read_tile(cursor: Cursor) -> Tile:
+def read_tile(cursor: Cursor) -> TileEntry:
     value, span = _read_value(cursor, HolePlace.TILE, _read_size)
-    return Tile(value, read_attributes(cursor, Site.TILE), span)
+    return TileEntry(value, read_attributes(cursor, Site.TILE), span)
 
 
 def read_memory(cursor: Cursor, site: Site) -> Mem:
@@ -65,7 +65,7 @@ def positive(cursor: Cursor, wanted: str, why: str) -> int:
     return int(token.text)
 
 
-def _read_place(cursor: Cursor) -> Place:
+def _read_place(cursor: Cursor) -> BufferPlace:
     buffer = cursor.expect_kind("name", MEMORY)
     if cursor.at("."):
         raise cursor.unexpected(
@@ -76,7 +76,7 @@ def _read_place(cursor: Cursor) -> Place:
     cursor.open("[", "`[` and the layout of the buffer, such as `[1,2]`")
     layout = _read_layout(cursor)
     cursor.close("`,`")
-    return Place(buffer.text, region, layout)
+    return BufferPlace(buffer.text, region, layout)
 
 
 def _read_region(cursor: Cursor) -> Space | Hole:
@@ -111,7 +111,7 @@ def _read_layout_entry(cursor: Cursor) -> int | Hole:
     return positive(cursor, "a dimension of the buffer: a number from 1 or `?`", "dimensions count from 1")
 
 
-def _read_unit(cursor: Cursor) -> Unit | For:
+def _read_unit(cursor: Cursor) -> Unit | ForEntry:
     layer = cursor.expect_kind("name", CORE)
     if cursor.at(":"):
         raise cursor.unexpected(
@@ -127,9 +127,9 @@ def _read_unit(cursor: Cursor) -> Unit | For:
     return _unit(cursor, layer, axis)
 
 
-def _read_loop(cursor: Cursor) -> For:
+def _read_loop(cursor: Cursor) -> ForEntry:
     if cursor.token.kind != "name":
-        return For(positive(cursor, "the loop's number behind `FOR.`", "loops count from 1"))
+        return ForEntry(positive(cursor, "the loop's number behind `FOR.`", "loops count from 1"))
     axis = cursor.take()
     problem = Diagnostic(
         "S107",
@@ -138,7 +138,7 @@ def _read_loop(cursor: Cursor) -> For:
         help="sequential loops are numbered: `FOR.1`, `FOR.2`, …",
     )
     cursor.problems.append(problem)
-    return For(1)
+    return ForEntry(1)
 
 
 def _unit(cursor: Cursor, layer: Token, axis: Token) -> Unit:

@@ -11,7 +11,7 @@ from mdh.hardware import Space
 from mdh.schedule.cursor import Cursor
 from mdh.schedule.hole_reader import read_hole
 from mdh.schedule.holes import HolePlace
-from mdh.schedule.model import Caret, For, Hole, Place, Unit
+from mdh.schedule.model import BufferPlace, Caret, ForEntry, Hole, Unit
 from mdh.schedule.names import axes_of, layer_of, region_of
 
 _PLACE = re.compile(r"([A-Za-z_]\w*):([A-Za-z_]\w*)\[([0-9]+(?:,[0-9]+)*)\]", re.ASCII)
@@ -48,7 +48,7 @@ def whole_layout_entry(value: Value) -> tuple[int, ...] | None:
     return dims if sorted(dims) == list(range(1, len(dims) + 1)) else None
 
 
-def memory_entry(value: Value) -> Place | Caret | None:
+def memory_entry(value: Value) -> BufferPlace | Caret | None:
     if value == "^":
         return Caret()
     found = _PLACE.fullmatch(str(value).replace(" ", ""))
@@ -56,22 +56,22 @@ def memory_entry(value: Value) -> Place | Caret | None:
     layout = whole_layout_entry(found.group(3)) if found else None
     if found is None or region is None or layout is None:
         return None
-    return Place(found.group(1), region, layout)
+    return BufferPlace(found.group(1), region, layout)
 
 
-def core_entry(value: Value) -> Unit | For | Caret | None:
+def core_entry(value: Value) -> Unit | ForEntry | Caret | None:
     if value == "^":
         return Caret()
     head, dot, tail = str(value).partition(".")
     if not dot:
         return None
     if head == "FOR":
-        return For(int(tail)) if tail.isdecimal() and len(tail) < 6 and int(tail) >= 1 else None
+        return ForEntry(int(tail)) if tail.isdecimal() and len(tail) < 6 and int(tail) >= 1 else None
     layer = layer_of(head)
     return Unit(layer, tail) if layer is not None and tail in axes_of(layer) else None
 
 
-def word_of(entry: int | Caret | str | tuple[int, ...] | Place | Unit | For) -> Value:
+def word_of(entry: int | Caret | str | tuple[int, ...] | BufferPlace | Unit | ForEntry) -> Value:
     """The canonical word of an entry: the inverse of the functions above."""
     match entry:
         case int() | str():
@@ -80,16 +80,16 @@ def word_of(entry: int | Caret | str | tuple[int, ...] | Place | Unit | For) -> 
             return "^"
         case Unit(layer, axis):
             return f"{layer}.{axis}"
-        case For(number):
+        case ForEntry(number):
             return f"FOR.{number}"
-        case Place(buffer, region, layout):
+        case BufferPlace(buffer, region, layout):
             dims = ",".join(str(d) for d in layout) if isinstance(layout, tuple) else "?"
             return f"{buffer}:{region}[{dims}]"
         case _:
             return ",".join(str(n) for n in entry)
 
 
-Entry = int | Caret | str | tuple[int, ...] | Place | Unit | For
+Entry = int | Caret | str | tuple[int, ...] | BufferPlace | Unit | ForEntry
 
 
 ENTRIES: dict[HolePlace, Callable[[Value], Entry | None]] = {

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from mdh.schedule.attribute_values import matched
 from mdh.schedule.attributes import ATTRIBUTES, Parameter
-from mdh.schedule.model import Arg, ArgCall, Attr, Hole, Mem, Place, Schedule, Section, Step
+from mdh.schedule.model import Arg, ArgCall, Attr, BufferPlace, Hole, Mem, Schedule, Section, Step
 
 
 class HolePlace(StrEnum):
@@ -67,7 +67,7 @@ def _mem_holes(mem: Mem, section: int, number: int) -> Iterator[OpenHole]:
     match mem.value:
         case Hole() as hole:
             yield OpenHole(hole, HolePlace.MEMORY, section, number)
-        case Place(buffer, region, layout):
+        case BufferPlace(buffer, region, layout):
             if isinstance(region, Hole):
                 yield OpenHole(region, HolePlace.REGION, section, number, buffer=buffer)
             if isinstance(layout, Hole):

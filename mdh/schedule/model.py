@@ -58,7 +58,7 @@ class Attr:
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
+class TileEntry:
     """An entry of the first group: a tile size, `^` or a hole."""
 
     value: int | Caret | Hole
@@ -67,7 +67,7 @@ class Tile:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BufferPlace:
     """`BUF:REGION[layout]`. Layout entries are 1-based dimensions of the buffer, the slowest first. A hole
     stands for the whole layout (`[?]`) or for one entry."""
 
@@ -80,7 +80,7 @@ class Place:
 class Mem:
     """An entry of the second group: where a buffer's part lies at this step."""
 
-    value: Place | Caret | Hole
+    value: BufferPlace | Caret | Hole
     attrs: tuple[Attr, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
 
@@ -94,7 +94,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class For:
+class ForEntry:
     """`FOR.n`: a sequential loop. n: its place among the step's loops."""
 
     number: int
@@ -104,7 +104,7 @@ class For:
 class Core:
     """An entry of the third group: who works on the parts of a dimension."""
 
-    value: Unit | For | Caret | Hole
+    value: Unit | ForEntry | Caret | Hole
     attrs: tuple[Attr, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
 
@@ -114,7 +114,7 @@ class Step:
     """One `(de-)comp` or `(de/re)-comp`. slash: which spelling was used, so that printing is exact."""
 
     label: int | None
-    tiles: tuple[Tile, ...]
+    tiles: tuple[TileEntry, ...]
     inputs: tuple[Mem, ...]
     outputs: tuple[Mem, ...]
     cores: tuple[Core, ...]

@@ -7,19 +7,19 @@ from mdh.schedule.model import (
     Arg,
     ArgCall,
     Attr,
+    BufferPlace,
     Caret,
     Core,
-    For,
+    ForEntry,
     Hole,
     Mem,
     NameRef,
     Operation,
-    Place,
     Schedule,
     Section,
     SizeHeader,
     Step,
-    Tile,
+    TileEntry,
     Unit,
     Where,
     WhereExpr,
@@ -158,7 +158,7 @@ def _groups(step: Step) -> tuple[str, str, str, str]:
     )
 
 
-def print_place(place: Place) -> str:
+def print_place(place: BufferPlace) -> str:
     """`A:SM[2,1]`."""
     region = print_hole(place.region) if isinstance(place.region, Hole) else place.region
     if isinstance(place.layout, Hole):
@@ -168,11 +168,11 @@ def print_place(place: Place) -> str:
     return f"{place.buffer}:{region}[{layout}]"
 
 
-def _entry(entry: Tile | Mem | Core) -> str:
+def _entry(entry: TileEntry | Mem | Core) -> str:
     return print_entry(entry) + _attrs(entry.attrs)
 
 
-def print_entry(entry: Tile | Mem | Core) -> str:
+def print_entry(entry: TileEntry | Mem | Core) -> str:
     """One entry of a step's groups without its attributes: `64`, `A:SM[2,1]`, `BLK.x`, `^`."""
     match entry.value:
         case int(size):
@@ -181,11 +181,11 @@ def print_entry(entry: Tile | Mem | Core) -> str:
             return "^"
         case Hole() as hole:
             return print_hole(hole)
-        case Place() as place:
+        case BufferPlace() as place:
             return print_place(place)
         case Unit(layer, axis):
             return f"{layer}.{axis}"
-        case For(number):
+        case ForEntry(number):
             return f"FOR.{number}"
         case _:
             assert_never(entry.value)

@@ -22,14 +22,14 @@ _SUFFIXES = {"cuda": "cu", "opencl": "cl", "c": "c"}
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptText:
     """name: what messages call the text, its path where it could be kept; note: where it is."""
 
     name: str
     note: str
 
 
-def keep_refused(text: KernelText, log: str | None = None, called: str = "") -> Kept:
+def keep_refused(text: KernelText, log: str | None = None, called: str = "") -> KeptText:
     """Write the text, and beside it the compiler's messages, in which `called` stands for the text's file.
     The names follow from the text."""
     name = f"{text.name}-{text.digest[:12]}.{_SUFFIXES[text.language]}"
@@ -42,9 +42,9 @@ def keep_refused(text: KernelText, log: str | None = None, called: str = "") -> 
             replace_own(path.with_suffix(".log"), _cut(said.encode(errors="replace")))
             note += f", the compiler's messages in {path.with_suffix('.log')}"
     except OSError as error:
-        return Kept(name, f"the text cannot be kept: {reason(error)}")
+        return KeptText(name, f"the text cannot be kept: {reason(error)}")
     _trim(path.parent)
-    return Kept(str(path), note)
+    return KeptText(str(path), note)
 
 
 def _folder() -> Path:

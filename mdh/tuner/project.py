@@ -57,7 +57,7 @@ _KEYS = tuple(f.name for f in fields(_Row))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry(_Row):
+class ProjectEntry(_Row):
     """One program to tune. Paths can be opened as they are. source, start: where it is listed."""
 
     source: Source
@@ -67,7 +67,7 @@ class Entry(_Row):
         return _at(self.source, self.start, key)
 
 
-def listed(folder: Path) -> tuple[Entry, ...]:
+def listed(folder: Path) -> tuple[ProjectEntry, ...]:
     """The entries of the nearest project file that lists some, in `folder` or above it.
 
     Raises Failed: F193 no such file, F194 a wrong entry or no TOML, with every mistake found.
@@ -83,7 +83,7 @@ def listed(folder: Path) -> tuple[Entry, ...]:
     )  # fmt: skip
 
 
-def listed_in(path: Path) -> tuple[Entry, ...] | None:
+def listed_in(path: Path) -> tuple[ProjectEntry, ...] | None:
     """The entries of one project file; None if it is absent or lists none. Raises Failed F194, and F103 to
     F105."""
     if not os.path.isfile(path):
@@ -101,7 +101,7 @@ def _rows(source: Source, *, own: bool) -> Any:
     return table
 
 
-def _entries(source: Source, place: Path, rows: Any) -> tuple[Entry, ...]:
+def _entries(source: Source, place: Path, rows: Any) -> tuple[ProjectEntry, ...]:
     blocks = [
         m.start() for m in re.finditer(r"^[ \t]*\[\[[ \t]*(?:tool\.mdh\.)?tune[ \t]*\]\]", source.text, re.M)
     ]
@@ -141,6 +141,6 @@ def _at(source: Source, start: int, key: str) -> Span:
     return Span(source, found.start(1), found.end(1)) if found else Span(source, start, start + 1)
 
 
-def _entry(source: Source, start: int, place: Path, row: dict[str, Any]) -> Entry:
+def _entry(source: Source, start: int, place: Path, row: dict[str, Any]) -> ProjectEntry:
     paths: dict[str, Any] = {key: str(place / row[key]) for key in ("file", "schedule") if key in row}
-    return Entry(source=source, start=start, **{**row, **paths})
+    return ProjectEntry(source=source, start=start, **{**row, **paths})

@@ -30,7 +30,7 @@ from mdh.tuner.records.key import Setting, candidate_key
 from mdh.tuner.search.make import AROUND, make_searcher, study_name
 from mdh.tuner.search.searcher import Searcher
 from mdh.tuner.space.make import make_space
-from mdh.tuner.space.space import Space
+from mdh.tuner.space.space import ExactSpace
 from mdh.tuner.warm_start.belief import believed
 from mdh.tuner.warm_start.experience import Experience, experience_of
 from mdh.tuner.warm_start.suggestions import point_of
@@ -49,7 +49,7 @@ class Session:
 
     order: Order
     ground: Ground
-    space: Space
+    space: ExactSpace
     setting: Setting
     header: Header
     baseline: Plan
@@ -156,7 +156,7 @@ def _template(order: Order, default: Schedule) -> Schedule:
     return default if order.sampler == AROUND else opened(default)
 
 
-def _searcher(order: Order, ground: Ground, space: Space) -> Searcher:
+def _searcher(order: Order, ground: Ground, space: ExactSpace) -> Searcher:
     """The searcher. Raises Failed F180 to F185."""
     program, machine, target = order.program, ground.machine, ground.target
     if order.sampler != AROUND:

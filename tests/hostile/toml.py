@@ -8,7 +8,7 @@ from random import Random
 
 from mdh.machine import Machine, load_machine, machine_names, print_machine, read_machine
 from mdh.textfile import decode
-from mdh.tuner.project import Entry, listed_in
+from mdh.tuner.project import ProjectEntry, listed_in
 from tests.hostile.pieces import damaged
 from tests.hostile.verdict import Verdict, judged
 from tests.support.source_tree import ROOT
@@ -104,7 +104,7 @@ def judge_project(data: bytes) -> Verdict:
     return judged(work)
 
 
-def _odd(entry: Entry) -> str | None:
+def _odd(entry: ProjectEntry) -> str | None:
     pairs = (*entry.defines.items(), *entry.set.items())
     fine = all(n.isidentifier() and type(v) in (int, str) for n, v in pairs)
     fine &= type(entry.strict_fp) is bool and type(entry.file) is str

@@ -7,19 +7,19 @@ from mdh.schedule.model import (
     Arg,
     ArgCall,
     Attr,
+    BufferPlace,
     Caret,
     Core,
-    For,
+    ForEntry,
     Hole,
     Mem,
     NameRef,
     Operation,
-    Place,
     Schedule,
     Section,
     SizeHeader,
     Step,
-    Tile,
+    TileEntry,
     Unit,
     Where,
     WhereExpr,
@@ -69,7 +69,7 @@ def _attrs(*kinds: st.SearchStrategy[Attr]) -> st.SearchStrategy[tuple[Attr, ...
 
 
 _places = st.builds(
-    Place,
+    BufferPlace,
     _names,
     _regions | _holes(_regions),
     _holes(_sizes) | st.tuples(_sizes) | st.lists(_sizes | _holes(_sizes), min_size=2, max_size=3).map(tuple),
@@ -85,10 +85,10 @@ _outputs = st.builds(
     st.just(Caret()) | _holes(_members) | _places,
     _attrs(st.just(Attr("combine", (Arg("kernel"),)))),
 )
-_tiles = st.builds(Tile, st.just(Caret()) | _sizes | _holes(_sizes | st.just("^")))
+_tiles = st.builds(TileEntry, st.just(Caret()) | _sizes | _holes(_sizes | st.just("^")))
 _cores = st.builds(
     Core,
-    st.just(Caret()) | _units | st.builds(For, st.integers(1, 9)) | _holes(_words),
+    st.just(Caret()) | _units | st.builds(ForEntry, st.integers(1, 9)) | _holes(_words),
     _attrs(_number_attr("cyclic", st.sampled_from((1, 2, 4)))),
 )
 _step_attrs = _attrs(_number_attr("stages", st.integers(1, 6)), st.just(Attr("unroll")), _orders, _roles)

@@ -6,7 +6,7 @@ from mdh.frontend.c.read import read_program
 from mdh.hardware import Layer
 from mdh.machine import load_machine
 from mdh.schedule.default.contraction import find_contraction
-from mdh.schedule.default.contraction_gpu import LADDER, WARP, Tile, outline_of, plan_of
+from mdh.schedule.default.contraction_gpu import LADDER, WARP, BlockTile, outline_of, plan_of
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Step, Unit
 from mdh.source import Source
@@ -19,7 +19,7 @@ H200 = load_machine("h200")
 
 
 @pytest.mark.parametrize("tile", LADDER, ids=str)
-def test_each_operand_depends_on_one_of_the_two_lowest_bits_of_a_lane(tile: Tile) -> None:
+def test_each_operand_depends_on_one_of_the_two_lowest_bits_of_a_lane(tile: BlockTile) -> None:
     program = read_program(Source("matmul.c", MATMUL))
     shape = Shape(program, program.stages[0])
     found = find_contraction(shape)

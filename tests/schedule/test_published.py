@@ -1,7 +1,7 @@
 """The two published programs: what they parse to, and that they stand as printed."""
 
 from mdh.hardware import Layer
-from mdh.schedule.model import Caret, For, Mem, Place, Schedule, Tile, Unit
+from mdh.schedule.model import BufferPlace, Caret, ForEntry, Mem, Schedule, TileEntry, Unit
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from tests.support.source_tree import ROOT
@@ -14,12 +14,12 @@ def _read(name: str) -> Schedule:
     return parse_schedule(Source(path.name, path.read_text(encoding="utf-8")))
 
 
-def _tiles(*values: object) -> tuple[Tile, ...]:
-    return tuple(Tile(v) for v in values)  # type: ignore[arg-type]
+def _tiles(*values: object) -> tuple[TileEntry, ...]:
+    return tuple(TileEntry(v) for v in values)  # type: ignore[arg-type]
 
 
 def _at(region: str, *buffers: str) -> tuple[Mem, ...]:
-    return tuple(Mem(Place(b, region, (1, 2))) for b in buffers)
+    return tuple(Mem(BufferPlace(b, region, (1, 2))) for b in buffers)
 
 
 def test_hipar22_listing_1() -> None:
@@ -54,8 +54,8 @@ def test_cc23_listing_5() -> None:
     ]
     assert section.steps[3].outputs == _at("RM", "C")
     assert section.steps[4].inputs == _at("SM", "A", "B")
-    assert [c.value for c in section.steps[2].cores] == [For(1), For(2), For(3)]
-    assert [c.value for c in section.steps[4].cores] == [For(2), For(3), For(1)]
+    assert [c.value for c in section.steps[2].cores] == [ForEntry(1), ForEntry(2), ForEntry(3)]
+    assert [c.value for c in section.steps[4].cores] == [ForEntry(2), ForEntry(3), ForEntry(1)]
     assert [c.value for c in section.steps[3].cores] == [Unit(Layer.THR, a) for a in "yxz"]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Const, Expr, substitute
-from mdh.ir.program import DimKind, Let, Output, Program, Result, Stage
+from mdh.ir.program import DimKind, LocalValue, Output, Program, Result, Stage
 from mdh.reference.exact import CArithmetic
 from mdh.reference.numbers import Array, numpy_dtype
 from mdh.reference.stage import run_stage
@@ -54,7 +54,7 @@ def _at(stage: Stage, name: str, n: int) -> Stage:
 
     return replace(
         stage,
-        lets=tuple(Let(x.name, fixed(x.value), x.dtype) for x in stage.lets),
+        lets=tuple(LocalValue(x.name, fixed(x.value), x.dtype) for x in stage.lets),
         results=tuple(_result(r, fixed) for r in stage.results),
     )
 

@@ -7,7 +7,7 @@ from mdh.decompose.accesses import affine_index
 from mdh.diagnostics import Diagnostic, Label
 from mdh.hardware import Space
 from mdh.ir.expr import loads
-from mdh.schedule.model import Place
+from mdh.schedule.model import BufferPlace
 
 INWARD, DATA = "K150", "K154"
 
@@ -54,16 +54,16 @@ def check_inward(subject: Subject) -> Iterator[Diagnostic]:
                 )
 
 
-def _place(subject: Subject, i: int, buffer: str) -> Place | None:
+def _place(subject: Subject, i: int, buffer: str) -> BufferPlace | None:
     step = subject.written(i)
     if step is None:
         return None
     names = (*subject.draft.inputs, *subject.draft.outputs)
     value = (*step.inputs, *step.outputs)[names.index(buffer)].value
-    return value if isinstance(value, Place) else None
+    return value if isinstance(value, BufferPlace) else None
 
 
-def _device_region(place: Place | None) -> Space | None:
+def _device_region(place: BufferPlace | None) -> Space | None:
     region = None if place is None else place.region
     return region if isinstance(region, Space) and region is not Space.HM else None
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from mdh.checker.subject import Draft, at, step_name
 from mdh.diagnostics import Diagnostic
-from mdh.schedule.model import For
+from mdh.schedule.model import ForEntry
 
 CODE = "K114"
 
@@ -14,7 +14,7 @@ def check_for_order(draft: Draft) -> Iterator[Diagnostic]:
     for n, step in enumerate(draft.steps, start=1):
         taken: dict[int, str] = {}
         for d, core in enumerate(step.cores):
-            if not isinstance(core.value, For):
+            if not isinstance(core.value, ForEntry):
                 continue
             number, name = core.value.number, draft.stage.dims[d].name
             free = next(i for i in range(1, len(step.cores) + 2) if i not in taken and i != number)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from mdh.checker.subject import Draft, at, listed
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import Space
-from mdh.schedule.model import Place
+from mdh.schedule.model import BufferPlace
 
 CODE = "K103"
 OTHER_PROGRAM = "S150"
@@ -58,12 +58,12 @@ def check_initial(draft: Draft) -> Iterator[Diagnostic]:
             )
     for mem in (*step.inputs, *step.outputs):
         place = mem.value
-        if isinstance(place, Place) and place.region not in (Space.DM, Space.HM):
+        if isinstance(place, BufferPlace) and place.region not in (Space.DM, Space.HM):
             headline = f"the initial state has `{place.buffer}` in {place.region}"
             yield Diagnostic(
                 CODE, headline, at(mem.span), help="buffers start in DM; copy them in a later step"
             )
-        elif isinstance(place, Place) and place.layout != tuple(range(1, _rank(place.layout) + 1)):
+        elif isinstance(place, BufferPlace) and place.layout != tuple(range(1, _rank(place.layout) + 1)):
             headline = f"the initial state has `{place.buffer}` in a layout that C does not give it"
             natural = ",".join(str(n + 1) for n in range(_rank(place.layout)))
             yield Diagnostic(CODE, headline, at(mem.span), help=f"write `{place.buffer}:DM[{natural}]`")

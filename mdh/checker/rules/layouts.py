@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from mdh.checker.subject import Draft, at
 from mdh.diagnostics import Diagnostic
-from mdh.schedule.model import Place
+from mdh.schedule.model import BufferPlace
 
 CODE = "K109"
 
@@ -13,7 +13,7 @@ def check_layouts(draft: Draft) -> Iterator[Diagnostic]:
     """For each entry `B:R[l]`: l is a permutation of 1..rank(B)."""
     for step in draft.steps:
         for mem in (*step.inputs, *step.outputs):
-            if not isinstance(mem.value, Place) or not isinstance(mem.value.layout, tuple):
+            if not isinstance(mem.value, BufferPlace) or not isinstance(mem.value.layout, tuple):
                 continue
             buffer = draft.program.buffer_of.get(mem.value.buffer)
             if buffer is None:

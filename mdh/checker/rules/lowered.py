@@ -7,7 +7,7 @@ from mdh.checker.loops import by_layer
 from mdh.checker.subject import Draft, Subject, at, parts
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import Engine, Layer, Space
-from mdh.schedule.model import Place
+from mdh.schedule.model import BufferPlace
 
 CODE = "K190"
 LATER = (Layer.NOD, Layer.DEV, Layer.WGP)
@@ -30,7 +30,7 @@ def check_lowered_attributes(draft: Draft) -> Iterator[Diagnostic]:
             if attr.name == "roles":
                 yield Diagnostic(CODE, "`@roles` is not lowered yet", at(attr.span), help="leave it out")
         for mem in (*step.inputs, *step.outputs):
-            if isinstance(mem.value, Place) and mem.value.region == Space.HM:
+            if isinstance(mem.value, BufferPlace) and mem.value.region == Space.HM:
                 headline = f"`{mem.value.buffer}` in host memory is not lowered yet"
                 yield Diagnostic(CODE, headline, at(mem.span), help="buffers start in DM")
             for attr in mem.attrs:

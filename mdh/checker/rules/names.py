@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from mdh.checker.subject import Draft, at, listed, nearest
 from mdh.diagnostics import Diagnostic
-from mdh.schedule.model import Mem, Place
+from mdh.schedule.model import BufferPlace, Mem
 
 CODE = "K102"
 
@@ -14,7 +14,7 @@ def check_names(draft: Draft) -> Iterator[Diagnostic]:
     for step in draft.steps:
         for mems, names in ((step.inputs, draft.inputs), (step.outputs, draft.outputs)):
             for mem, name in zip(mems, names, strict=True):
-                if isinstance(mem.value, Place) and mem.value.buffer != name:
+                if isinstance(mem.value, BufferPlace) and mem.value.buffer != name:
                     yield _wrong(draft, mem, mem.value.buffer, name, names)
 
 

@@ -15,7 +15,7 @@ from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, loads, map_children, substitute, walk
 from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Move, Stmt, Store
 from mdh.ir.names import fresh
-from mdh.ir.walk import Access, allocated, loaded, map_expressions, statements, stored, with_bodies
+from mdh.ir.walk import BufferElement, allocated, loaded, map_expressions, statements, stored, with_bodies
 from mdh.lower.passes.simplify import fold
 
 MOST_TRIPS = 64
@@ -114,8 +114,8 @@ def _widened(
     stores = [a for a in _writes(loop.body) if _memory(bufs, a)]
     if {a.buffer for a in reads} & {a.buffer for a in stores}:
         reads = []
-    stated = {Access(s.buffer, s.index): s.vec for s in loop.body if isinstance(s, Store) and s.vec}
-    wide: dict[Access, int] = {}
+    stated = {BufferElement(s.buffer, s.index): s.vec for s in loop.body if isinstance(s, Store) and s.vec}
+    wide: dict[BufferElement, int] = {}
     for a in (*reads, *stores):
         lanes = _lanes(a, bufs[a.buffer], loop.var, n, min(most, stated.get(a, MOST_LANES)))
         if lanes > 1:
@@ -131,20 +131,20 @@ def _widened(
     return _rows(loop, n, lanes, wide, bufs, names)
 
 
-def _memory(bufs: dict[str, Buf], a: Access) -> bool:
+def _memory(bufs: dict[str, Buf], a: BufferElement) -> bool:
     buf = bufs.get(a.buffer)
     return buf is not None and buf.space is not Space.RM and buf.lanes == 1 and not buf.volatile
 
 
-def _reads(body: tuple[Stmt, ...]) -> list[Access]:
+def _reads(body: tuple[Stmt, ...]) -> list[BufferElement]:
     return list(dict.fromkeys(a for s in body for a in loaded(s)))
 
 
-def _writes(body: tuple[Stmt, ...]) -> list[Access]:
+def _writes(body: tuple[Stmt, ...]) -> list[BufferElement]:
     return [a for s in body for a in stored(s)]
 
 
-def _lanes(a: Access, buf: Buf, var: str, n: int, most: int) -> int:
+def _lanes(a: BufferElement, buf: Buf, var: str, n: int, most: int) -> int:
     """Widest access: neighbours in the loop are neighbours in memory, and every start is aligned."""
     flat = [_flat(a, buf, var, k) for k in range(n)]
     lanes = max(1, min(WIDEST // buf.dtype.bytes, most, buf.align // buf.dtype.bytes))
@@ -162,7 +162,7 @@ def _run(flat: list[Affine], lanes: int) -> bool:
     return first.divided(lanes) is not None
 
 
-def _flat(a: Access, buf: Buf, var: str, k: int) -> Affine:
+def _flat(a: BufferElement, buf: Buf, var: str, k: int) -> Affine:
     """Element offset with the loop variable at k; what is not affine counts as a variable of its own."""
     value: dict[str, Expr] = {var: Const(k, I32)}
     return offset([_affine(substitute(i, value)) for i in a.index], buf.strides)
@@ -187,20 +187,20 @@ def _affine(e: Expr) -> Affine:
 
 
 def _only_registers_move(
-    loop: For, n: int, lanes: int, wide: dict[Access, int], bufs: dict[str, Buf]
+    loop: For, n: int, lanes: int, wide: dict[BufferElement, int], bufs: dict[str, Buf]
 ) -> bool:
     """One copy between memory and an aligned register array in the same order: no row is needed."""
     match loop.body:
         case (Move(dst, dst_index, src, src_index),):
-            both = Access(dst, dst_index), Access(src, src_index)
+            both = BufferElement(dst, dst_index), BufferElement(src, src_index)
         case (Store(dst, dst_index, Load(src, src_index, t, 1), 1),) if t == bufs[dst].dtype:
-            both = Access(dst, dst_index), Access(src, src_index)
+            both = BufferElement(dst, dst_index), BufferElement(src, src_index)
         case _:
             return False
     return all(a in wide or _register_run(loop, n, lanes, a, bufs) for a in both)
 
 
-def _register_run(loop: For, n: int, lanes: int, a: Access, bufs: dict[str, Buf]) -> bool:
+def _register_run(loop: For, n: int, lanes: int, a: BufferElement, bufs: dict[str, Buf]) -> bool:
     buf = bufs[a.buffer]
     if buf.space is not Space.RM or buf.align < WIDEST or buf.lanes != 1:
         return False
@@ -225,7 +225,7 @@ def _stepped(loop: For, n: int, lanes: int, body: tuple[Stmt, ...]) -> list[Stmt
 
 
 def _rows(
-    loop: For, n: int, lanes: int, wide: dict[Access, int], bufs: dict[str, Buf], names: set[str]
+    loop: For, n: int, lanes: int, wide: dict[BufferElement, int], bufs: dict[str, Buf], names: set[str]
 ) -> list[Stmt]:
     """Rows in registers before and after an unrolled loop over the lanes."""
     lane = fresh("lane", names)
@@ -249,29 +249,29 @@ def _rows(
     return [replace(loop, step=Const(lanes, I32), body=(*before, turn, *after))]
 
 
-def _read_cache(body: tuple[Stmt, ...], a: Access) -> CacheHint:
-    moves = (s for s in body if isinstance(s, Move) and Access(s.src, s.src_index) == a)
+def _read_cache(body: tuple[Stmt, ...], a: BufferElement) -> CacheHint:
+    moves = (s for s in body if isinstance(s, Move) and BufferElement(s.src, s.src_index) == a)
     return next((s.cache for s in moves), CacheHint.DEFAULT)
 
 
-def _cache(body: tuple[Stmt, ...], a: Access) -> CacheHint:
+def _cache(body: tuple[Stmt, ...], a: BufferElement) -> CacheHint:
     return next((s.cache for s in body if isinstance(s, Store) and s.buffer == a.buffer), CacheHint.DEFAULT)
 
 
-def _on_rows(s: Stmt, rows: dict[Access, Buf], var: str, lane: str) -> Stmt:
+def _on_rows(s: Stmt, rows: dict[BufferElement, Buf], var: str, lane: str) -> Stmt:
     """The statement of one lane, whose wide accesses are to rows."""
     at = (Var(lane),)
 
     def swap(e: Expr) -> Expr:
         match e:
-            case Load(buffer, index, dtype) if (row := rows.get(Access(buffer, index))) is not None:
+            case Load(buffer, index, dtype) if (row := rows.get(BufferElement(buffer, index))) is not None:
                 return Load(row.name, at, dtype)
             case Var(name) if name == var:
                 return Binary("+", Var(var), Var(lane), I32)
         return map_children(e, swap)
 
     target = next((rows[a] for a in stored(s) if a in rows), None)
-    if isinstance(s, Move) and (row := rows.get(Access(s.src, s.src_index))) is not None:
+    if isinstance(s, Move) and (row := rows.get(BufferElement(s.src, s.src_index))) is not None:
         s = replace(s, src=row.name, src_index=at)
     s = map_expressions(s, swap)
     match s:

@@ -14,8 +14,8 @@ from mdh.machine import Machine
 from mdh.schedule.default.contraction_cpu import contraction_cpu
 from mdh.schedule.default.contraction_gpu import contraction_gpu
 from mdh.schedule.default.operands import Contraction
-from mdh.schedule.default.outline import Outline, stageable
-from mdh.schedule.default.shape import Access, Shape
+from mdh.schedule.default.outline import ScheduleBuilder, stageable
+from mdh.schedule.default.shape import Shape, ShapeAccess
 from mdh.schedule.default.window import find_window
 from mdh.schedule.default.window_gpu import window_gpu
 
@@ -43,7 +43,7 @@ def find_contraction(shape: Shape) -> Contraction | None:
     return max(found, key=lambda c: c[0])[1] if found else None
 
 
-def _oriented(shape: Shape, found: Contraction, first: Access, second: Access) -> Contraction:
+def _oriented(shape: Shape, found: Contraction, first: ShapeAccess, second: ShapeAccess) -> Contraction:
     """The contraction with main dimensions first in each group. Columns are the side along which the output
     is contiguous."""
     out = shape.contiguous(shape.writes[0])
@@ -53,7 +53,7 @@ def _oriented(shape: Shape, found: Contraction, first: Access, second: Access) -
         )
         return _oriented(shape, flipped, second, first)
 
-    def main_first(dims: tuple[int, ...], access: Access) -> tuple[int, ...]:
+    def main_first(dims: tuple[int, ...], access: ShapeAccess) -> tuple[int, ...]:
         near = shape.contiguous(access)
         return tuple(sorted(dims, key=lambda d: (d != out, d != near, -shape.extents[d])))
 
@@ -69,7 +69,7 @@ def _oriented(shape: Shape, found: Contraction, first: Access, second: Access) -
 
 def contraction(
     shape: Shape, found: Contraction, machine: Machine, joining: Joining = Joining.KERNEL
-) -> Outline:
+) -> ScheduleBuilder:
     """The steps. joining: how blocks that share a sum may add to the outputs."""
     if machine.kind == "cpu":
         return contraction_cpu(shape, found, machine)

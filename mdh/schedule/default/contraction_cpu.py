@@ -7,9 +7,9 @@ from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, divisors, round_up
 from mdh.schedule.default.map import GROUPS_PER_CORE, native_lanes, outer_tiles, vector_lanes
 from mdh.schedule.default.operands import Contraction, shared_copy
-from mdh.schedule.default.outline import Outline, attribute, held, staged
+from mdh.schedule.default.outline import ScheduleBuilder, attribute, held, staged
 from mdh.schedule.default.shape import Shape
-from mdh.schedule.model import For, Mem, Unit
+from mdh.schedule.model import ForEntry, Mem, Unit
 
 HEIGHTS = (6, 4, 5)
 """Rows of the register tile, the best first. With two vectors a row, 8 to 12 vector registers accumulate."""
@@ -37,7 +37,7 @@ UNROLLED = 16
 """Points of the small reduced dims (a convolution's window) that are unrolled."""
 
 
-def contraction_cpu(shape: Shape, found: Contraction, machine: Machine) -> Outline:
+def contraction_cpu(shape: Shape, found: Contraction, machine: Machine) -> ScheduleBuilder:
     turned = _turned(shape, found, machine)
     if turned is not None:
         return _across(shape, turned, machine)
@@ -45,9 +45,9 @@ def contraction_cpu(shape: Shape, found: Contraction, machine: Machine) -> Outli
     return _along(shape, found, machine) if height is None else _below(shape, found, machine, height)
 
 
-def _along(shape: Shape, found: Contraction, machine: Machine) -> Outline:
+def _along(shape: Shape, found: Contraction, machine: Machine) -> ScheduleBuilder:
     """Puts the lanes along the output's contiguous dimension."""
-    outline = Outline(shape)
+    outline = ScheduleBuilder(shape)
     column, row = found.columns[0], found.rows[0]
     lanes = vector_lanes(shape, column, machine)
     width = VECTORS * lanes if shape.extents[column] >= VECTORS * lanes else lanes
@@ -63,7 +63,7 @@ def _along(shape: Shape, found: Contraction, machine: Machine) -> Outline:
     if fetched:
         outline.step(dict.fromkeys(found.batch, 1), entries=fetched)
     panel = {column: width, **dict.fromkeys((*found.batch, *found.columns[1:]), 1)}
-    outline.step(panel, {column: For(1)}, entries=packed)
+    outline.step(panel, {column: ForEntry(1)}, entries=packed)
     outline.step({**results, column: width, row: height})
     outline.step(dict.fromkeys(found.reduced, 1), entries=held(shape))
     if lanes > 1 and outline.tiles[column] >= lanes:
@@ -86,10 +86,10 @@ def _few(shape: Shape, found: Contraction, machine: Machine) -> int | None:
     return next((h for h in TALL if rows % h == 0), None)
 
 
-def _below(shape: Shape, found: Contraction, machine: Machine, height: int) -> Outline:
+def _below(shape: Shape, found: Contraction, machine: Machine, height: int) -> ScheduleBuilder:
     """A few rows times a matrix that is read in place, in runs of BROAD lines. A run is as much of the matrix
     as the core's own cache keeps until the next rows have used it."""
-    outline = Outline(shape)
+    outline = ScheduleBuilder(shape)
     row, column, reduced = found.rows[0], found.columns[0], found.reduced[0]
     lanes = vector_lanes(shape, column, machine)
     width = BROAD * lanes
@@ -97,8 +97,8 @@ def _below(shape: Shape, found: Contraction, machine: Machine, height: int) -> O
     outline.step(tiles, dict(block_axes(tiles, shape.extents, machine)))
     kept = machine.shared_per_block // (width * shape.element_bytes(found.second))
     if height < shape.extents[row] and kept < shape.extents[reduced]:
-        outline.step({reduced: kept}, {reduced: For(1)})
-    outline.step({row: height}, {row: For(1)})
+        outline.step({reduced: kept}, {reduced: ForEntry(1)})
+    outline.step({row: height}, {row: ForEntry(1)})
     outline.step({reduced: min(READ, shape.extents[reduced])}, entries=held(shape))
     outline.step({row: 1, column: lanes}, attrs=(attribute("unroll"),))
     outline.step({column: 1}, {column: Unit(Layer.VEC, "x")})
@@ -120,10 +120,10 @@ def _turned(shape: Shape, found: Contraction, machine: Machine) -> Contraction |
     return turned if _packed(shape, turned, width, machine) else None
 
 
-def _across(shape: Shape, found: Contraction, machine: Machine) -> Outline:
+def _across(shape: Shape, found: Contraction, machine: Machine) -> ScheduleBuilder:
     """Puts the lanes along a dimension that is not contiguous in memory. Its operand is packed, and results
     are held packed too."""
-    outline = Outline(shape)
+    outline = ScheduleBuilder(shape)
     column, row = found.columns[0], found.rows[0]
     lanes = native_lanes(shape, machine)
     width = min(shape.extents[column], VECTORS * lanes)
@@ -131,7 +131,7 @@ def _across(shape: Shape, found: Contraction, machine: Machine) -> Outline:
     tiles = _blocks(shape, found, width, height, machine)
     outline.step(tiles, dict(block_axes(tiles, shape.extents, machine)))
     panel = {column: width, **dict.fromkeys((*found.batch, *found.columns[1:]), 1)}
-    outline.step(panel, {column: For(1)}, entries=_packed(shape, found, width, machine))
+    outline.step(panel, {column: ForEntry(1)}, entries=_packed(shape, found, width, machine))
     results = dict.fromkeys((*found.batch, *found.rows, *found.columns), 1)
     outline.step({**results, column: width, row: height})
     longest = max(found.reduced, key=lambda d: (shape.extents[d], -d))
@@ -190,7 +190,7 @@ def _whole(extent: int, tile: int, height: int) -> int:
 
 
 def _fetched(
-    shape: Shape, found: Contraction, packed: dict[str, Mem], outline: Outline, machine: Machine
+    shape: Shape, found: Contraction, packed: dict[str, Mem], outline: ScheduleBuilder, machine: Machine
 ) -> dict[str, Mem]:
     """Copies one problem's operand in its own order, line by line, before the transposing copy. Transposing
     directly would wait for a line of each column at once."""

@@ -20,7 +20,7 @@ from mdh.hardware import Layer, Space
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
 from mdh.schedule.default.operands import Contraction, Tiling, asynchronous, shared_copy
-from mdh.schedule.default.outline import Outline, attribute, held, staged
+from mdh.schedule.default.outline import ScheduleBuilder, attribute, held, staged
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Arg, ArgCall, Attr, Mem, Unit
 
@@ -38,7 +38,7 @@ WARP = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
+class BlockTile:
     """Results of a block, of a warp and of a thread, as (rows, columns).
 
     depth: iterations of the sum that a block stages at once, for elements of 4 bytes. ahead: how many of them
@@ -53,20 +53,20 @@ class Tile:
 
 
 LADDER = (
-    Tile((64, 128), (32, 64), (8, 8), 16, 2),
-    Tile((64, 128), (16, 64), (4, 8), 16),
-    Tile((64, 64), (32, 64), (8, 8), 16, 2),
-    Tile((32, 128), (32, 64), (8, 8), 16, 2),
-    Tile((128, 32), (64, 32), (8, 8), 16, 2),
-    Tile((64, 64), (32, 32), (8, 4), 16, 2),
-    Tile((32, 128), (16, 64), (8, 4), 16),
-    Tile((32, 64), (16, 64), (8, 4), 16),
-    Tile((32, 64), (16, 32), (4, 4), 32),
-    Tile((32, 32), (16, 32), (4, 4), 16),
-    Tile((16, 32), (8, 32), (2, 4), 32),
+    BlockTile((64, 128), (32, 64), (8, 8), 16, 2),
+    BlockTile((64, 128), (16, 64), (4, 8), 16),
+    BlockTile((64, 64), (32, 64), (8, 8), 16, 2),
+    BlockTile((32, 128), (32, 64), (8, 8), 16, 2),
+    BlockTile((128, 32), (64, 32), (8, 8), 16, 2),
+    BlockTile((64, 64), (32, 32), (8, 4), 16, 2),
+    BlockTile((32, 128), (16, 64), (8, 4), 16),
+    BlockTile((32, 64), (16, 64), (8, 4), 16),
+    BlockTile((32, 64), (16, 32), (4, 4), 32),
+    BlockTile((32, 32), (16, 32), (4, 4), 16),
+    BlockTile((16, 32), (8, 32), (2, 4), 32),
 )
 
-WHOLE = Tile((32, 32), (8, 32), (2, 4), 16)
+WHOLE = BlockTile((32, 32), (8, 32), (2, 4), 16)
 """For products that no tile of the ladder fits besides the smallest: one block computes the whole product."""
 
 SPARE = 40
@@ -77,10 +77,10 @@ SPARE = 40
 class LadderTiling(Tiling):
     """A tiling by a tile of the ladder."""
 
-    tile: Tile = WHOLE
+    tile: BlockTile = WHOLE
 
 
-def contraction_gpu(shape: Shape, found: Contraction, machine: Machine, joining: Joining) -> Outline:
+def contraction_gpu(shape: Shape, found: Contraction, machine: Machine, joining: Joining) -> ScheduleBuilder:
     every = plans(shape, found, machine, joining=joining)
     return outline_of(shape, found, machine, min(every, key=lambda p: _time(shape, found, machine, p)))
 
@@ -89,12 +89,12 @@ def _time(shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling
     return seconds(work_of(shape, found, machine, plan), machine, PRODUCTS)
 
 
-def outline_of(shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling) -> Outline:
+def outline_of(shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling) -> ScheduleBuilder:
     """The steps of a plan."""
     first = plan.first
     axes = block_axes(first, shape.extents, machine, found.columns[0])
     blocks = grid_size(axes, first, shape.extents)
-    outline = Outline(shape)
+    outline = ScheduleBuilder(shape)
     ordered = found.rows[0] in axes and found.columns[0] in axes and blocks >= 4 * machine.units
     order = (attribute("order", ArgCall("grouped", (Arg(GROUP),))),) if ordered and plan.parts == 1 else ()
     outline.step(first, dict(axes), entries=plan.entries(shape), attrs=order)
@@ -112,7 +112,7 @@ def plans(
     shape: Shape,
     found: Contraction,
     machine: Machine,
-    ladder: Sequence[Tile] = LADDER,
+    ladder: Sequence[BlockTile] = LADDER,
     joining: Joining = Joining.KERNEL,
 ) -> Iterator[LadderTiling]:
     """The candidates: tiles that fit, numbers of parts, and how the parts are added (by a second kernel, or
@@ -134,13 +134,13 @@ def plans(
                 yield from (replace(plan, joining=way) for way in ways) if parts > 1 else (plan,)
 
 
-def _whole(found: Contraction, sides: tuple[int, int]) -> tuple[Tile, ...]:
+def _whole(found: Contraction, sides: tuple[int, int]) -> tuple[BlockTile, ...]:
     alone = len(found.rows) == len(found.columns) == 1
     return (WHOLE,) if alone and all(n <= most for n, most in zip(sides, WHOLE.block, strict=True)) else ()
 
 
 def plan_of(
-    shape: Shape, found: Contraction, machine: Machine, tile: Tile, parts: int
+    shape: Shape, found: Contraction, machine: Machine, tile: BlockTile, parts: int
 ) -> LadderTiling | None:
     """The plan of a tile; None if the sum cannot be cut into so many parts."""
     k = max(found.reduced, key=lambda d: shape.extents[d])
@@ -237,7 +237,7 @@ def _slots(shape: Shape, plan: LadderTiling, copies: Mapping[str, Mem]) -> tuple
 
 
 def _threads(
-    shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling, outline: Outline
+    shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling, outline: ScheduleBuilder
 ) -> None:
     """Splits over warps where tiles are whole, then over threads. A thread's results are vectors that lie
     apart, so that neighbouring threads read neighbouring elements."""
@@ -255,7 +255,7 @@ def _threads(
     outline.step(plan.thread, {d: Unit(Layer.THR, a) for d, a in zip(main, axes, strict=True)}, cyclic=dealt)
 
 
-def _interleaved(plan: LadderTiling, main: tuple[int, int], outline: Outline) -> tuple[str, str]:
+def _interleaved(plan: LadderTiling, main: tuple[int, int], outline: ScheduleBuilder) -> tuple[str, str]:
     """Axes of the threads of rows and of columns.
 
     Shared memory serves half a warp of vector reads at once if the lanes that differ in their lowest bit, or

@@ -7,8 +7,8 @@ from mdh.hardware import Layer, Space
 from mdh.ir.program import DimKind, Result
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, power_up, round_up
-from mdh.schedule.default.outline import Outline, attribute, stageable, staged
-from mdh.schedule.default.shape import Access, Shape
+from mdh.schedule.default.outline import ScheduleBuilder, attribute, stageable, staged
+from mdh.schedule.default.shape import Shape, ShapeAccess
 from mdh.schedule.model import Mem, Unit
 
 THREADS = 256
@@ -17,20 +17,22 @@ TRANSPOSE = 32
 GROUPS_PER_CORE = 8
 
 
-def map_stage(shape: Shape, machine: Machine) -> Outline:
+def map_stage(shape: Shape, machine: Machine) -> ScheduleBuilder:
     return by_output(shape, machine, _on_gpu)
 
 
-def by_output(shape: Shape, machine: Machine, on_gpu: Callable[[Outline, int, Machine], None]) -> Outline:
+def by_output(
+    shape: Shape, machine: Machine, on_gpu: Callable[[ScheduleBuilder, int, Machine], None]
+) -> ScheduleBuilder:
     """Steps along the output's contiguous dimension: by `on_gpu` on a GPU, in one way for all on a CPU."""
-    outline = Outline(shape)
+    outline = ScheduleBuilder(shape)
     x = output_dim(shape)
     if x is not None:
         (map_cpu if machine.kind == "cpu" else on_gpu)(outline, x, machine)
     return outline
 
 
-def _on_gpu(outline: Outline, x: int, machine: Machine) -> None:
+def _on_gpu(outline: ScheduleBuilder, x: int, machine: Machine) -> None:
     y = _transposed(outline.shape, x)
     if y is not None:
         _transpose(outline, x, y, machine)
@@ -53,7 +55,7 @@ def neighbour(shape: Shape, x: int) -> int | None:
     return min(dims, key=lambda d: (abs(shape.stride(shape.writes[0], d)) or 1 << 62, d), default=None)
 
 
-def map_cpu(outline: Outline, x: int, machine: Machine) -> None:
+def map_cpu(outline: ScheduleBuilder, x: int, machine: Machine) -> None:
     """Gives outer dimensions to work-groups; inside, one row of vectors follows the other."""
     shape, extents = outline.shape, outline.shape.extents
     lanes = vector_lanes(shape, x, machine)
@@ -113,7 +115,7 @@ def _wide(shape: Shape, x: int) -> int:
     return width if aligned and shape.extents[x] % width == 0 else 1
 
 
-def _aligned(shape: Shape, access: Access, x: int, width: int) -> bool:
+def _aligned(shape: Shape, access: ShapeAccess, x: int, width: int) -> bool:
     others = [shape.stride(access, d) for d in range(len(shape.extents)) if d != x]
     offset = access.index[-1].const if access.index and access.index[-1] is not None else 0
     row = shape.program.buffer_of[access.buffer].shape[-1:]
@@ -125,7 +127,7 @@ def _aligned(shape: Shape, access: Access, x: int, width: int) -> bool:
     )
 
 
-def _map_gpu(outline: Outline, x: int, machine: Machine) -> None:
+def _map_gpu(outline: ScheduleBuilder, x: int, machine: Machine) -> None:
     """Each block writes whole rows, and each thread up to four elements."""
     shape, extents = outline.shape, outline.shape.extents
     wide = _wide(shape, x)
@@ -155,7 +157,7 @@ def _transposed(shape: Shape, x: int) -> int | None:
     return None
 
 
-def _transpose(outline: Outline, x: int, y: int, machine: Machine) -> None:
+def _transpose(outline: ScheduleBuilder, x: int, y: int, machine: Machine) -> None:
     """Square tiles through shared memory, so that both sides move whole rows."""
     shape, extents = outline.shape, outline.shape.extents
     tiles = {**dict.fromkeys(shape.of_kind(DimKind.CC), 1), x: TRANSPOSE, y: TRANSPOSE}

@@ -9,7 +9,7 @@ from mdh.machine import Machine
 from mdh.schedule.default.joining import added
 from mdh.schedule.default.outline import attribute, staged
 from mdh.schedule.default.shape import Shape
-from mdh.schedule.model import Arg, Attr, Mem, Place
+from mdh.schedule.model import Arg, Attr, BufferPlace, Mem
 
 PAD_BYTES = 16
 ASYNC_LEAST = 4
@@ -71,7 +71,7 @@ def shared_copy(shape: Shape, buffer: str, main: int, *, pad: bool = True) -> Me
 
 def asynchronous(shape: Shape, copy: Mem, machine: Machine) -> Mem:
     """The copy by the asynchronous engine if it keeps the order of its source; otherwise unchanged."""
-    assert isinstance(copy.value, Place) and isinstance(copy.value.layout, tuple)
+    assert isinstance(copy.value, BufferPlace) and isinstance(copy.value.layout, tuple)
     straight = copy.value.layout == tuple(range(1, len(copy.value.layout) + 1))
     able = Engine.ASYNC in machine.copy_engines and shape.element_bytes(copy.value.buffer) >= ASYNC_LEAST
     if not straight or not able:

@@ -8,14 +8,14 @@ from mdh.schedule.model import (
     Arg,
     ArgCall,
     Attr,
+    BufferPlace,
     Caret,
     Core,
-    For,
+    ForEntry,
     Mem,
-    Place,
     Section,
     Step,
-    Tile,
+    TileEntry,
     Unit,
 )
 
@@ -30,13 +30,13 @@ LOOP = ("stages", "unroll")
 """Attributes of sequential loops."""
 
 
-def _loops(before: Sequence[int], after: Sequence[int], units: Mapping[int, Unit | For]) -> bool:
+def _loops(before: Sequence[int], after: Sequence[int], units: Mapping[int, Unit | ForEntry]) -> bool:
     """Whether some dimension is split into a sequential loop."""
     pairs = enumerate(zip(before, after, strict=True))
     return any(a != b and not isinstance(units.get(d), Unit) for d, (b, a) in pairs)
 
 
-class Outline:
+class ScheduleBuilder:
     """The steps so far. `tiles` are the current tiles, which the next step splits."""
 
     def __init__(self, shape: Shape) -> None:
@@ -47,7 +47,7 @@ class Outline:
     def step(
         self,
         tiles: Mapping[int, int],
-        units: Mapping[int, Unit | For] | None = None,
+        units: Mapping[int, Unit | ForEntry] | None = None,
         *,
         entries: Mapping[str, Mem] | None = None,
         attrs: Sequence[Attr] = (),
@@ -65,7 +65,7 @@ class Outline:
             return
         cells, cores = [], []
         for d, (before, after) in enumerate(zip(self.tiles, new, strict=True)):
-            cells.append(Tile(after if after != before else Caret()))
+            cells.append(TileEntry(after if after != before else Caret()))
             unit = units.get(d)
             turns = (attribute("cyclic", cyclic[d]),) if cyclic and d in cyclic else ()
             cores.append(Core(unit, turns) if unit is not None and after != before else Core(Caret()))
@@ -93,7 +93,7 @@ def staged(shape: Shape, buffer: str, region: Space, fastest: int | None = None,
     order = [p for p in range(len(shape.program.buffer_of[buffer].shape)) if p != fastest]
     if fastest is not None:
         order.append(fastest)
-    return Mem(Place(buffer, region, tuple(p + 1 for p in order)), attrs)
+    return Mem(BufferPlace(buffer, region, tuple(p + 1 for p in order)), attrs)
 
 
 def held(shape: Shape, region: Space = Space.RM, *, fastest: int | None = None) -> dict[str, Mem]:

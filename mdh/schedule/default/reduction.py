@@ -9,8 +9,8 @@ from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, power_up, round_up
 from mdh.schedule.default.joining import added
 from mdh.schedule.default.map import GROUPS_PER_CORE, outer_tiles, vector_lanes
-from mdh.schedule.default.outline import Outline, attribute, held, stageable, staged
-from mdh.schedule.default.shape import Access, Shape
+from mdh.schedule.default.outline import ScheduleBuilder, attribute, held, stageable, staged
+from mdh.schedule.default.shape import Shape, ShapeAccess
 from mdh.schedule.model import Caret, Mem, Unit
 
 THREADS = 256
@@ -30,9 +30,9 @@ HELD = 160
 """The most elements of an input that a thread holds in registers."""
 
 
-def reduction(shape: Shape, machine: Machine, target: str, *, adding: bool = False) -> Outline:
+def reduction(shape: Shape, machine: Machine, target: str, *, adding: bool = False) -> ScheduleBuilder:
     """The steps. adding: blocks that share a sum add to the outputs."""
-    outline = Outline(shape)
+    outline = ScheduleBuilder(shape)
     results = shape.of_kind(DimKind.CC)
     reduced = shape.of_kind(DimKind.PW)
     lane = _lane(shape)
@@ -53,7 +53,7 @@ def reduction(shape: Shape, machine: Machine, target: str, *, adding: bool = Fal
     return outline
 
 
-def sliding(shape: Shape, most: int) -> Access | None:
+def sliding(shape: Shape, most: int) -> ShapeAccess | None:
     """The one input whose elements neighbouring results share, each through a window of at most `most`
     elements, along the output's two last dimensions."""
     reduced, results = shape.of_kind(DimKind.PW), shape.of_kind(DimKind.CC)
@@ -67,14 +67,14 @@ def sliding(shape: Shape, most: int) -> Access | None:
     return found[0] if shape.footprint(found[0].buffer, tiles) <= HELD else None
 
 
-def _slides(shape: Shape, access: Access) -> bool:
+def _slides(shape: Shape, access: ShapeAccess) -> bool:
     """Whether an index of the access moves with both a result and a term of its sum."""
     kinds = {d.name: d.kind for d in shape.stage.dims if d.extent > 1}
     moved = ({kinds[n] for n in f.names if n in kinds} for f in access.index if f is not None)
     return any({DimKind.CC, DimKind.PW} <= kind for kind in moved)
 
 
-def _window(outline: Outline, access: Access, machine: Machine) -> None:
+def _window(outline: ScheduleBuilder, access: ShapeAccess, machine: Machine) -> None:
     """Keeps a thread's window of the input in registers for its square of results. The block shares inputs
     that only the sum's terms move through."""
     shape, extents = outline.shape, outline.shape.extents
@@ -139,7 +139,7 @@ def _along(shape: Shape) -> int | None:
     return next((d for d in found if d in shape.of_kind(DimKind.PW)), None)
 
 
-def _results_only(outline: Outline, machine: Machine) -> None:
+def _results_only(outline: ScheduleBuilder, machine: Machine) -> None:
     """One thread computes a result; its sum runs in C's order."""
     shape = outline.shape
     results = shape.of_kind(DimKind.CC)
@@ -151,7 +151,7 @@ def _results_only(outline: Outline, machine: Machine) -> None:
     outline.step({x: 1}, {x: Unit(Layer.THR, "x")})
 
 
-def _rows(outline: Outline, k: int, machine: Machine, target: str, adding: bool) -> None:
+def _rows(outline: ScheduleBuilder, k: int, machine: Machine, target: str, adding: bool) -> None:
     """Lanes along the reduced dimension: a warp a row, a block a row, or many blocks if rows are few."""
     shape, extents = outline.shape, outline.shape.extents
     results = shape.of_kind(DimKind.CC)
@@ -180,7 +180,7 @@ def _rows(outline: Outline, k: int, machine: Machine, target: str, adding: bool)
     outline.step({k: 1}, attrs=(attribute("unroll"),))
 
 
-def _columns(outline: Outline, x: int, machine: Machine, adding: bool) -> None:
+def _columns(outline: ScheduleBuilder, x: int, machine: Machine, adding: bool) -> None:
     """Puts lanes along the results. The reduced dimension goes over the block's other axis and, if needed,
     over blocks."""
     shape, extents = outline.shape, outline.shape.extents
@@ -204,7 +204,7 @@ def _columns(outline: Outline, x: int, machine: Machine, adding: bool) -> None:
     outline.step({k: 1}, attrs=(attribute("unroll"),))
 
 
-def _moving(shape: Shape, x: int, k: int) -> list[Access]:
+def _moving(shape: Shape, x: int, k: int) -> list[ShapeAccess]:
     """Inputs of which a thread of `_columns` reads one element for each of its terms."""
     alone = len(shape.of_kind(DimKind.PW)) == 1
     return [
@@ -215,7 +215,7 @@ def _moving(shape: Shape, x: int, k: int) -> list[Access]:
 
 
 def _split_reduction(
-    outline: Outline, tiles: dict[int, int], k: int, least: int, blocks: int, machine: Machine
+    outline: ScheduleBuilder, tiles: dict[int, int], k: int, least: int, blocks: int, machine: Machine
 ) -> None:
     """Puts the reduced dimension on blocks, in multiples of `least`, if results do not fill the grid."""
     extent = outline.shape.extents[k]
@@ -224,7 +224,7 @@ def _split_reduction(
         tiles[k] = round_up(ceil_div(extent, parts), least)
 
 
-def _cpu(outline: Outline, lane: int | None, machine: Machine) -> None:
+def _cpu(outline: ScheduleBuilder, lane: int | None, machine: Machine) -> None:
     """Gives results to work-groups and vector lanes to a contiguous dimension. Partial results are in
     registers."""
     shape, extents = outline.shape, outline.shape.extents

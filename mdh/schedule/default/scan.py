@@ -4,7 +4,7 @@ from mdh.hardware import Layer, Space
 from mdh.ir.program import DimKind
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, power_up, round_up
-from mdh.schedule.default.outline import Outline, attribute, held, stageable, staged
+from mdh.schedule.default.outline import ScheduleBuilder, attribute, held, stageable, staged
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Mem, Unit
 
@@ -17,8 +17,8 @@ CHUNK = 8
 """Elements that a CPU scans at a time before it adds the running value."""
 
 
-def scan(shape: Shape, machine: Machine) -> Outline:
-    outline = Outline(shape)
+def scan(shape: Shape, machine: Machine) -> ScheduleBuilder:
+    outline = ScheduleBuilder(shape)
     extents = shape.extents
     rows = shape.of_kind(DimKind.CC)
     scanned = shape.of_kind(DimKind.PS)

@@ -5,7 +5,7 @@ from math import prod
 from mdh.hardware import Layer, Space
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, power_up, round_up
-from mdh.schedule.default.outline import Outline, held
+from mdh.schedule.default.outline import ScheduleBuilder, held
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Mem, Unit
 
@@ -16,8 +16,8 @@ PRIVATE = 32 * 1024
 """The most bytes of a private output that still let a multiprocessor hold several blocks."""
 
 
-def scatter(shape: Shape, machine: Machine) -> Outline:
-    outline = Outline(shape)
+def scatter(shape: Shape, machine: Machine) -> ScheduleBuilder:
+    outline = ScheduleBuilder(shape)
     extents = shape.extents
     dims = [d for d, n in enumerate(extents) if n > 1]
     if not dims:

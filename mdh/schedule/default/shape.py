@@ -11,7 +11,7 @@ from mdh.ir.program import DimKind, Program, Stage
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class ShapeAccess:
     """An access to a buffer. index[p] is None if position p is data (gather, scatter).
 
     dims: names of all dimensions that the accessed element depends on, also through data.
@@ -69,25 +69,25 @@ class Shape:
         return tuple(i for i, d in enumerate(self.stage.dims) if d.kind is kind and d.extent > 1)
 
     @cached_property
-    def reads(self) -> tuple[Access, ...]:
+    def reads(self) -> tuple[ShapeAccess, ...]:
         found = (n for e in self.stage.expressions() for n in walk(e) if isinstance(n, Load))
         return tuple(dict.fromkeys(self._access(n.buffer, n.index) for n in found))
 
     @cached_property
-    def writes(self) -> tuple[Access, ...]:
+    def writes(self) -> tuple[ShapeAccess, ...]:
         return tuple(self._access(o.buffer, o.index) for r in self.stage.results for o in r.outputs)
 
-    def _access(self, buffer: str, index: tuple[Expr, ...]) -> Access:
+    def _access(self, buffer: str, index: tuple[Expr, ...]) -> ShapeAccess:
         known = {d.name for d in self.stage.dims}
         functions = (from_expr(substitute(e, self.program.size_constants)) for e in index)
         named = {n.name for e in index for n in walk(e) if isinstance(n, Var)} & known
         affine = tuple(f if f is not None and f.names <= known else None for f in functions)
-        return Access(buffer, affine, frozenset(named))
+        return ShapeAccess(buffer, affine, frozenset(named))
 
-    def uses(self, access: Access, dim: int) -> bool:
+    def uses(self, access: ShapeAccess, dim: int) -> bool:
         return self.stage.dims[dim].name in access.dims
 
-    def stride(self, access: Access, dim: int) -> int:
+    def stride(self, access: ShapeAccess, dim: int) -> int:
         """Elements between neighbours along the dimension; 0 if the access moves by data or not at all."""
         shape = self.program.buffer_of[access.buffer].shape
         name = self.stage.dims[dim].name
@@ -98,12 +98,12 @@ class Shape:
         )
         return sum(steps)
 
-    def contiguous(self, access: Access) -> int | None:
+    def contiguous(self, access: ShapeAccess) -> int | None:
         """The dimension along which the access is contiguous; the largest if there are several."""
         found = [d for d, n in enumerate(self.extents) if n > 1 and abs(self.stride(access, d)) == 1]
         return max(found, key=lambda d: self.extents[d], default=None)
 
-    def reads_of(self, buffer: str) -> tuple[Access, ...]:
+    def reads_of(self, buffer: str) -> tuple[ShapeAccess, ...]:
         return tuple(a for a in self.reads if a.buffer == buffer)
 
     def element_bytes(self, buffer: str) -> int:

@@ -5,7 +5,7 @@ from mdh.ir.program import DimKind
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, power_up
 from mdh.schedule.default.map import by_output, neighbour
-from mdh.schedule.default.outline import Outline
+from mdh.schedule.default.outline import ScheduleBuilder
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Unit
 
@@ -20,11 +20,11 @@ def is_stencil(shape: Shape) -> bool:
     return any(len(shape.reads_of(b)) > 2 for b in shape.inputs)
 
 
-def stencil(shape: Shape, machine: Machine) -> Outline:
+def stencil(shape: Shape, machine: Machine) -> ScheduleBuilder:
     return by_output(shape, machine, _on_gpu)
 
 
-def _on_gpu(outline: Outline, x: int, machine: Machine) -> None:
+def _on_gpu(outline: ScheduleBuilder, x: int, machine: Machine) -> None:
     shape, extents = outline.shape, outline.shape.extents
     y = neighbour(shape, x)
     tiles = dict.fromkeys(shape.of_kind(DimKind.CC), 1)

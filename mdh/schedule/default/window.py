@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from mdh.schedule.default.operands import Contraction
-from mdh.schedule.default.shape import Access, Shape
+from mdh.schedule.default.shape import Shape, ShapeAccess
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def find_window(shape: Shape, found: Contraction) -> Window | None:
 
 
 def _slid(
-    shape: Shape, access: Access, own: tuple[int, ...], reduced: tuple[int, ...]
+    shape: Shape, access: ShapeAccess, own: tuple[int, ...], reduced: tuple[int, ...]
 ) -> tuple[tuple[int, int], ...]:
     """Pairs of a result dimension and a reduced dimension that share a position of the operand."""
     names = [d.name for d in shape.stage.dims]

@@ -15,14 +15,16 @@ from mdh.hardware import Layer, Space
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes
 from mdh.schedule.default.operands import Tiling, asynchronous, shared_copy
-from mdh.schedule.default.outline import Outline, attribute, held, staged
+from mdh.schedule.default.outline import ScheduleBuilder, attribute, held, staged
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.default.window import Window
 from mdh.schedule.default.window_plans import UNROLLED, plans, work_of
 from mdh.schedule.model import Mem, Unit
 
 
-def window_gpu(shape: Shape, window: Window, machine: Machine, *, adding: bool = False) -> Outline | None:
+def window_gpu(
+    shape: Shape, window: Window, machine: Machine, *, adding: bool = False
+) -> ScheduleBuilder | None:
     """The steps of the plan with the best estimate; None if no plan fits."""
 
     def time(plan: Tiling) -> float:
@@ -32,10 +34,10 @@ def window_gpu(shape: Shape, window: Window, machine: Machine, *, adding: bool =
     return None if best is None else outline_of(shape, window, machine, best)
 
 
-def outline_of(shape: Shape, window: Window, machine: Machine, plan: Tiling) -> Outline:
+def outline_of(shape: Shape, window: Window, machine: Machine, plan: Tiling) -> ScheduleBuilder:
     """The steps of a plan."""
     out = shape.contiguous(shape.writes[0])
-    outline = Outline(shape)
+    outline = ScheduleBuilder(shape)
     axes = dict(block_axes(plan.first, shape.extents, machine, out))
     outline.step(plan.first, axes, entries=plan.entries(shape))
     outline.step(plan.slices, entries=held(shape) | _copies(shape, window, machine))
@@ -50,7 +52,7 @@ def outline_of(shape: Shape, window: Window, machine: Machine, plan: Tiling) -> 
     return outline
 
 
-def _threads(outline: Outline, thread: Mapping[int, int], out: int | None) -> dict[int, Unit]:
+def _threads(outline: ScheduleBuilder, thread: Mapping[int, int], out: int | None) -> dict[int, Unit]:
     """Puts neighbouring threads along the output's contiguous dimension, then along the inner ones."""
     cut = sorted((d for d, t in thread.items() if t < outline.tiles[d]), key=lambda d: (d != out, -d))
     return {d: Unit(Layer.THR, axis) for d, axis in zip(cut, ("x", "y", "z"), strict=False)}

@@ -10,7 +10,7 @@ from mdh.tuner.candidates.choose import EXPLORE, favourites, worth
 from mdh.tuner.candidates.proposals import TRIES
 from mdh.tuner.candidates.shortlist import DRAWN, FIRST, drawn_first
 from mdh.tuner.space.identity import identity
-from mdh.tuner.space.space import Space
+from mdh.tuner.space.space import ExactSpace
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Foresight:
     explore: float
 
 
-def foresee(space: Space, seed: int = 0) -> Foresight | None:
+def foresee(space: ExactSpace, seed: int = 0) -> Foresight | None:
     """The statistics with the constants that mdh comes with; None if no legal point was found. The result is
     the same for the same seed."""
     found = _drawn(space, Random(f"{seed} drawn"))
@@ -65,7 +65,7 @@ def foresee(space: Space, seed: int = 0) -> Foresight | None:
     )
 
 
-def _drawn(space: Space, rng: Random) -> list[Prediction]:
+def _drawn(space: ExactSpace, rng: Random) -> list[Prediction]:
     """Predictions for different programs, in the order in which a search draws them."""
     out: dict[str, Prediction] = {}
     for _ in range(DRAWN):

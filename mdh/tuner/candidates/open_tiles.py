@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from mdh.schedule.model import Hole, Schedule, Section, Step, Tile
+from mdh.schedule.model import Hole, Schedule, Section, Step, TileEntry
 
 
 def opened(schedule: Schedule) -> Schedule:
@@ -30,5 +30,5 @@ def _step(step: Step) -> Step:
     return replace(step, tiles=tuple(_tile(t) for t in step.tiles))
 
 
-def _tile(tile: Tile) -> Tile:
+def _tile(tile: TileEntry) -> TileEntry:
     return replace(tile, value=Hole()) if isinstance(tile.value, int) and tile.value > 1 else tile

@@ -25,7 +25,7 @@ LEASE = 120.0
 
 
 @dataclass
-class Session:
+class RemoteSession:
     """A tuning that uses this worker. holder: the tuner; heard: when its last request came."""
 
     name: str
@@ -49,11 +49,11 @@ class Seat:
     """The session of this process. opening: the session that is being opened, and the task that does it."""
 
     def __init__(self) -> None:
-        self.held: Session | None = None
+        self.held: RemoteSession | None = None
         self.opening: tuple[str, asyncio.Task[LocalBench]] | None = None
         self.changing = asyncio.Lock()
 
-    def session(self, name: str) -> Session | None:
+    def session(self, name: str) -> RemoteSession | None:
         if self.held is None or self.held.name != name:
             return None
         self.held.heard = monotonic()
@@ -101,7 +101,7 @@ async def _begin(request: Json) -> Json:
         bench = LocalBench(convert(request["job"], Job), tuple(request["devices"]), request["jobs"])
         if not await _opened(request["session"], bench):
             return {"lost": True}
-        session = Session(request["session"], request["holder"], bench)
+        session = RemoteSession(request["session"], request["holder"], bench)
         session.watch = asyncio.create_task(_expire(session))
         _SEAT.held = session
         return _about(bench)
@@ -133,7 +133,7 @@ def _about(bench: LocalBench) -> Json:
     }
 
 
-async def _expire(session: Session) -> None:
+async def _expire(session: RemoteSession) -> None:
     while _SEAT.held is session:
         await asyncio.sleep(LEASE / 10)
         if session.expired:

@@ -5,7 +5,7 @@ from random import Random
 
 from mdh.hardware import Engine
 from mdh.schedule.attributes import ATTRIBUTES, Attribute, Parameter, Site
-from mdh.schedule.model import Arg, ArgCall, Attr, Caret, Place
+from mdh.schedule.model import Arg, ArgCall, Attr, BufferPlace, Caret
 from mdh.tuner.local_search.subject import SearchSubject, Steps, entries_of, put, with_entry
 
 _LEFT_OUT = frozenset({"atom", "acc", "roles"})
@@ -36,7 +36,8 @@ def attributed(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | Non
     entries, inputs = entries_of(step), len(step.inputs)
     fitting = [
         n for n, entry in enumerate(entries)
-        if (n < inputs) == (site is Site.INPUT) and (isinstance(entry.value, Place) or entry.attrs or at == 0)
+        if (n < inputs) == (site is Site.INPUT)
+        and (isinstance(entry.value, BufferPlace) or entry.attrs or at == 0)
     ]  # fmt: skip
     if not fitting:
         return None

@@ -4,7 +4,7 @@ from dataclasses import replace
 from random import Random
 
 from mdh.hardware import Layer
-from mdh.schedule.model import Caret, Core, For, Step, Unit
+from mdh.schedule.model import Caret, Core, ForEntry, Step, Unit
 from mdh.tuner.local_search.subject import (
     SearchSubject,
     Steps,
@@ -39,7 +39,7 @@ def _alike(step: Step, a: int, b: int) -> bool:
     one, other = step.cores[a].value, step.cores[b].value
     if isinstance(one, Unit) and isinstance(other, Unit):
         return one.layer == other.layer
-    return isinstance(one, For) and isinstance(other, For)
+    return isinstance(one, ForEntry) and isinstance(other, ForEntry)
 
 
 def handed_over(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from random import Random
 
 from mdh.hardware import Space
-from mdh.schedule.model import Caret, Mem, Place
+from mdh.schedule.model import BufferPlace, Caret, Mem
 from mdh.tuner.local_search.subject import SearchSubject, Steps, entries_of, with_entry
 
 _REGIONS = (Space.SM, Space.SM, Space.SM, Space.RM)
@@ -18,14 +18,14 @@ def placed(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
     """Adds or removes the placement of a buffer at a step."""
     at = rng.randrange(len(steps))
     n = rng.randrange(len(entries_of(steps[at])))
-    if isinstance(entries_of(steps[at])[n].value, Place):
+    if isinstance(entries_of(steps[at])[n].value, BufferPlace):
         return with_entry(steps, at, n, Mem(Caret()))
     name, inputs = subject.buffers[n], len(steps[at].inputs)
     layout = list(range(1, dict(subject.ranks)[name] + 1))
     if rng.random() < _TURNED:
         rng.shuffle(layout)
     region = rng.choice(_REGIONS if n < inputs else _HELD)
-    return with_entry(steps, at, n, Mem(Place(name, region, tuple(layout)))) if layout else None
+    return with_entry(steps, at, n, Mem(BufferPlace(name, region, tuple(layout)))) if layout else None
 
 
 def turned(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
@@ -34,7 +34,7 @@ def turned(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
         (i, n, entry.value.layout)
         for i, step in enumerate(steps)
         for n, entry in enumerate(entries_of(step))
-        if isinstance(entry.value, Place) and isinstance(entry.value.layout, tuple)
+        if isinstance(entry.value, BufferPlace) and isinstance(entry.value.layout, tuple)
     ]
     found = [(i, n, layout) for i, n, layout in found if len(layout) > 1]
     if not found:
@@ -44,5 +44,5 @@ def turned(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
     other = list(layout)
     other[a], other[b] = layout[b], layout[a]
     entry = entries_of(steps[at])[n]
-    assert isinstance(entry.value, Place)
+    assert isinstance(entry.value, BufferPlace)
     return with_entry(steps, at, n, replace(entry, value=replace(entry.value, layout=tuple(other))))

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from mdh.schedule.model import For
+from mdh.schedule.model import ForEntry
 from mdh.tuner.local_search.subject import SearchSubject, Steps, alone, tile_after, tile_before
 
 _SIZES = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024)
@@ -16,7 +16,7 @@ def split(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
     sizes = [size for size in sizes if after <= size < before]
     if not sizes:
         return None
-    return (*steps[:at], alone(subject, dim, rng.choice(sizes), For(1)), *steps[at:])
+    return (*steps[:at], alone(subject, dim, rng.choice(sizes), ForEntry(1)), *steps[at:])
 
 
 def dropped(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:

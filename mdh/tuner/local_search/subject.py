@@ -7,7 +7,7 @@ from random import Random
 from mdh.hardware import Layer
 from mdh.ir.program import Program, Stage
 from mdh.machine import Machine
-from mdh.schedule.model import Caret, Core, For, Mem, Step, Tile, Unit
+from mdh.schedule.model import Caret, Core, ForEntry, Mem, Step, TileEntry, Unit
 from mdh.tuner.space.domains import core_layers
 
 Steps = tuple[Step, ...]
@@ -68,11 +68,11 @@ def with_entry(steps: Steps, at: int, n: int, entry: Mem) -> Steps:
     return put(steps, at, replace(step, inputs=entries[:inputs], outputs=entries[inputs:]))
 
 
-def alone(subject: SearchSubject, dim: int, tile: int, who: Unit | For) -> Step:
+def alone(subject: SearchSubject, dim: int, tile: int, who: Unit | ForEntry) -> Step:
     """A step that splits one dimension and keeps everything else."""
-    tiles = [Tile(Caret()) for _ in subject.extents]
+    tiles = [TileEntry(Caret()) for _ in subject.extents]
     cores = [Core(Caret()) for _ in subject.extents]
-    tiles[dim], cores[dim] = Tile(tile), Core(who)
+    tiles[dim], cores[dim] = TileEntry(tile), Core(who)
     inputs = tuple(Mem(Caret()) for _ in range(subject.inputs))
     outputs = tuple(Mem(Caret()) for _ in range(subject.outputs))
     return Step(None, tuple(tiles), inputs, outputs, tuple(cores))
@@ -80,4 +80,6 @@ def alone(subject: SearchSubject, dim: int, tile: int, who: Unit | For) -> Step:
 
 def next_loop(step: Step) -> Core:
     """A loop inside the existing loops of the step."""
-    return Core(For(1 + max((c.value.number for c in step.cores if isinstance(c.value, For)), default=0)))
+    return Core(
+        ForEntry(1 + max((c.value.number for c in step.cores if isinstance(c.value, ForEntry)), default=0))
+    )

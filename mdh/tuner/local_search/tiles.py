@@ -3,7 +3,7 @@
 from dataclasses import replace
 from random import Random
 
-from mdh.schedule.model import Caret, Core, Tile
+from mdh.schedule.model import Caret, Core, TileEntry
 from mdh.tuner.local_search.subject import SearchSubject, Steps, next_loop, put, tile_before
 
 _FEW = (1, 2, 4, 8, 16)
@@ -52,7 +52,7 @@ def _cut(steps: Steps, at: int, dim: int, size: int, before: int) -> Steps:
     """The step's dimension with a tile of `size`; without a tile if `size` is all of `before`. A dimension
     that was not split becomes a loop."""
     step, whole = steps[at], size >= before
-    tile = Tile(Caret()) if whole else replace(step.tiles[dim], value=size)
+    tile = TileEntry(Caret()) if whole else replace(step.tiles[dim], value=size)
     core = step.cores[dim]
     if whole:
         core = Core(Caret())

@@ -9,7 +9,7 @@ _TICK = 1.0 / os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ProcessGroup:
     """stopped: a signal has stopped one of them. seconds: processor time, including that of ended
     children."""
 
@@ -17,7 +17,7 @@ class Group:
     seconds: float
 
 
-def group_of(number: int) -> Group:
+def group_of(number: int) -> ProcessGroup:
     stopped, ticks = False, 0
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError, ValueError, IndexError):
@@ -25,7 +25,7 @@ def group_of(number: int) -> Group:
             if int(words[2]) == number:
                 stopped |= words[0] in "Tt"
                 ticks += sum(int(w) for w in words[11:15])
-    return Group(stopped, ticks * _TICK)
+    return ProcessGroup(stopped, ticks * _TICK)
 
 
 def _words(path: Path) -> list[str]:

@@ -16,7 +16,7 @@ from mdh.tuner.records.form import header_fields, trial_fields
 from mdh.tuner.records.header import Header
 from mdh.tuner.records.line import seal
 from mdh.tuner.records.moment import moment_text
-from mdh.tuner.records.read import Section
+from mdh.tuner.records.read import RecordSection
 
 FORMATS = ("jsonl", "csv", "t4")
 T4_VERSION = "1.0.0"
@@ -29,7 +29,7 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def export_text(form: str, sections: Sequence[Section]) -> str:
+def export_text(form: str, sections: Sequence[RecordSection]) -> str:
     """The text of the sections. form: one of FORMATS; t4 has room for the first section only."""
     match form:
         case "jsonl":
@@ -40,7 +40,7 @@ def export_text(form: str, sections: Sequence[Section]) -> str:
             return t4_text(sections[0])
 
 
-def jsonl_text(sections: Sequence[Section]) -> str:
+def jsonl_text(sections: Sequence[RecordSection]) -> str:
     """The record format itself, with checksums."""
     lines = []
     for section in sections:
@@ -49,7 +49,7 @@ def jsonl_text(sections: Sequence[Section]) -> str:
     return b"".join(lines).decode("ascii")
 
 
-def csv_text(sections: Sequence[Section]) -> str:
+def csv_text(sections: Sequence[RecordSection]) -> str:
     """A row for each trial: fixed columns, then one for each hole. Times are in seconds. A text that a
     spreadsheet would take for a formula begins with an apostrophe."""
     holes = dict.fromkeys(n for s in sections for t in s.trials for n, _ in t.candidate.values)
@@ -69,7 +69,7 @@ def _csv_row(cells: Sequence[object]) -> str:
     return out.getvalue().removesuffix("\r\n") + "\n"
 
 
-def t4_text(section: Section) -> str:
+def t4_text(section: RecordSection) -> str:
     results = [_t4(trial) for trial in section.trials]
     return json.dumps({"schema_version": T4_VERSION, "results": results}, indent=1, allow_nan=False) + "\n"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from mdh.diagnostics import Failed
 from mdh.tuner.records.best import best
 from mdh.tuner.records.header import Header
-from mdh.tuner.records.read import Contents, Section, failures_of, read_contents
+from mdh.tuner.records.read import Contents, RecordSection, failures_of, read_contents
 
 SUFFIX = ".jsonl"
 _FOREIGN = frozenset({"F170", "F101"})
@@ -53,7 +53,7 @@ def listed(contents: Contents) -> tuple[Listed, ...]:
     return tuple(_listed(contents.path, section) for section in contents.sections)
 
 
-def _listed(path: str, section: Section) -> Listed:
+def _listed(path: str, section: RecordSection) -> Listed:
     first = best(section.trials)
     return Listed(
         path,

@@ -6,7 +6,7 @@ from typing import Any
 
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Var
-from mdh.ir.program import Dim, Let, Operator, Program, Stage
+from mdh.ir.program import Dim, LocalValue, Operator, Program, Stage
 
 
 def program_meaning(program: Program) -> list[Any]:
@@ -47,7 +47,7 @@ def _data(value: object, names: dict[str, str]) -> Any:
             return [_data(v, names) for v in value]
         case Var(name, dtype):
             return ["Var", names.get(name, name), dtype.name]
-        case Dim() | Let():
+        case Dim() | LocalValue():
             return [type(value).__name__, names[value.name], *_fields(value, names, but="name")]
         case Operator():
             rest = [value.ordered, _data(value.rounded, names)] if value.ordered else []

@@ -17,7 +17,7 @@ _NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class RecordSection:
     """The trials of one header."""
 
     header: Header
@@ -30,7 +30,7 @@ class Contents:
     lost. remarks: sentences about what was left out."""
 
     path: str
-    sections: tuple[Section, ...]
+    sections: tuple[RecordSection, ...]
     orphans: tuple[tuple[str, tuple[Trial, ...]], ...]
     remarks: tuple[str, ...]
 
@@ -64,7 +64,7 @@ def read_lines(path: str) -> Contents:
     return contents_of(path, scan_file(path))
 
 
-def chosen(contents: Contents, mark: str | None) -> Section:
+def chosen(contents: Contents, mark: str | None) -> RecordSection:
     """The section of that mark, or the only one. Raises Failed F176."""
     found = [s for s in contents.sections if s.header.key.startswith(mark or "")]
     if len(found) == 1:
@@ -98,7 +98,7 @@ def contents_of(path: str, scan: Scan) -> Contents:
             wrong.append((line.number, str(error)))
     if not headers and not trials:
         _refuse_foreign(path, scan, sorted(wrong))
-    sections = tuple(Section(h, tuple(trials.pop(mark, ()))) for mark, h in headers.items())
+    sections = tuple(RecordSection(h, tuple(trials.pop(mark, ()))) for mark, h in headers.items())
     orphans = tuple((mark, tuple(lost)) for mark, lost in trials.items())
     remarks = [
         *_about_bad(path, sorted(wrong)), *_about_torn(path, scan), *_about_orphans(path, orphans),

@@ -10,7 +10,7 @@ from collections.abc import Container
 from random import Random
 
 from mdh.results.variable import Point
-from mdh.tuner.search.space import Space
+from mdh.tuner.search.space import SearchSpace
 from mdh.tuner.search.steps import free_neighbour
 from mdh.tuner.search.uniform import free_draw
 
@@ -23,7 +23,7 @@ ELITE = 4
 
 
 class Evolution:
-    def __init__(self, space: Space, rng: Random) -> None:
+    def __init__(self, space: SearchSpace, rng: Random) -> None:
         self._space = space
         self._rng = rng
         self._young: deque[tuple[float, Point]] = deque(maxlen=POPULATION)

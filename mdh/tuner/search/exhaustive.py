@@ -4,11 +4,11 @@ from collections.abc import Container
 from random import Random
 
 from mdh.results.variable import Point
-from mdh.tuner.search.space import Space
+from mdh.tuner.search.space import SearchSpace
 
 
 class Exhaustive:
-    def __init__(self, space: Space, rng: Random) -> None:
+    def __init__(self, space: SearchSpace, rng: Random) -> None:
         self._space = space
         self._next = 0
 

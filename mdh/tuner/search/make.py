@@ -11,7 +11,7 @@ from mdh.tuner.search.evolution import Evolution
 from mdh.tuner.search.exhaustive import Exhaustive
 from mdh.tuner.search.proposals import Alone, Peers, Proposals
 from mdh.tuner.search.searcher import Searcher
-from mdh.tuner.search.space import Space, fingerprint
+from mdh.tuner.search.space import SearchSpace, fingerprint
 from mdh.tuner.search.strategy import Strategy
 from mdh.tuner.search.uniform import Uniform
 from mdh.wording import meant
@@ -23,7 +23,7 @@ class Sampler:
 
     name: str
     packages: tuple[str, ...] = ()
-    own: Callable[[Space, Random], Strategy] | None = None
+    own: Callable[[SearchSpace, Random], Strategy] | None = None
 
 
 SAMPLERS = (
@@ -46,7 +46,7 @@ REPLACED = {"bayes": "evolution"}
 
 
 def make_searcher(
-    name: str, space: Space, *, seed: int, storage: str | None = None, study: str = "mdh"
+    name: str, space: SearchSpace, *, seed: int, storage: str | None = None, study: str = "mdh"
 ) -> Searcher:
     """A searcher that proposes the same points whenever it is told the same times.
 
@@ -69,7 +69,7 @@ def make_searcher(
     return Proposals(name, space, strategy, Random(f"{seed} aside"), peers)
 
 
-def study_name(program: str, device: str, space: Space) -> str:
+def study_name(program: str, device: str, space: SearchSpace) -> str:
     """The study of a program on a kind of device: tuners meet where program, device and space are one."""
     return f"{program}/{device}/{fingerprint(space)}"
 

@@ -22,7 +22,7 @@ from optuna.trial import Trial, TrialState, create_trial
 
 from mdh.results.variable import Point
 from mdh.tuner.search.encoding import Encoding, Integer, encoding_of
-from mdh.tuner.search.space import Space
+from mdh.tuner.search.space import SearchSpace
 from mdh.tuner.search.steps import free_neighbour
 
 ATTEMPTS = 2
@@ -86,13 +86,13 @@ def distributions(encoding: Encoding) -> dict[str, BaseDistribution]:
     }
 
 
-def make_strategy(name: str, space: Space, seed: int) -> "OptunaStrategy":
+def make_strategy(name: str, space: SearchSpace, seed: int) -> "OptunaStrategy":
     """The strategy of a name in RECIPES. The seed decides all of its suggestions."""
     return OptunaStrategy(space, RECIPES[name], seed)
 
 
 class OptunaStrategy:
-    def __init__(self, space: Space, recipe: Recipe, seed: int) -> None:
+    def __init__(self, space: SearchSpace, recipe: Recipe, seed: int) -> None:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._space = space
         self._recipe = recipe

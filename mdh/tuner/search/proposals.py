@@ -5,7 +5,7 @@ from random import Random
 from typing import Protocol
 
 from mdh.results.variable import Point
-from mdh.tuner.search.space import Space
+from mdh.tuner.search.space import SearchSpace
 from mdh.tuner.search.steps import free_neighbour
 from mdh.tuner.search.strategy import Strategy
 from mdh.tuner.search.uniform import free_draw, free_scan
@@ -60,7 +60,7 @@ class Taken:
 class Unwanted:
     """Points that strategies skip: taken ones, other spellings of those, and points that cannot be legal."""
 
-    def __init__(self, taken: Taken, space: Space) -> None:
+    def __init__(self, taken: Taken, space: SearchSpace) -> None:
         self._taken, self._space = taken, space
         self._spelled: set[tuple[object, ...]] = set()
 
@@ -78,7 +78,7 @@ class Proposals:
     """A Searcher. If the strategy finds no free point, it takes a neighbour of the best known one, then a
     random one."""
 
-    def __init__(self, name: str, space: Space, strategy: Strategy, rng: Random, peers: Peers) -> None:
+    def __init__(self, name: str, space: SearchSpace, strategy: Strategy, rng: Random, peers: Peers) -> None:
         self.name = name
         self._space = space
         self._strategy = strategy

@@ -18,7 +18,7 @@ from mdh.results.trial import LONGEST, SHORTEST
 from mdh.results.variable import Point
 from mdh.tuner.search.encoding import encoding_of
 from mdh.tuner.search.optuna_strategy import distributions
-from mdh.tuner.search.space import Space, fingerprint
+from mdh.tuner.search.space import SearchSpace, fingerprint
 from mdh.tuner.search.storage import guarded, open_storage, shown
 
 SPACE = "mdh.space"
@@ -32,7 +32,7 @@ STALE_SECONDS = 1800.0
 class SharedStudy:
     """A shared study. All methods raise Failed F183 if the storage is lost, and may then be called again."""
 
-    def __init__(self, url: str, name: str, space: Space) -> None:
+    def __init__(self, url: str, name: str, space: SearchSpace) -> None:
         """Raises Failed F182, and F184 if the study is of another space."""
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._url = url

@@ -10,7 +10,7 @@ from mdh.results.trial import Value
 from mdh.results.variable import Point, Variable
 
 
-class Space(Protocol):
+class SearchSpace(Protocol):
     """All structurally legal points, numbered from 0 to count - 1."""
 
     @property
@@ -41,7 +41,7 @@ class Space(Protocol):
         value open."""
 
 
-def fingerprint(space: Space) -> str:
+def fingerprint(space: SearchSpace) -> str:
     """Sixteen hex digits, equal in every process that searches the same variables and points."""
     shown = [[v.name, str(v.kind), list(v.values), v.dim, v.extent, v.stage, v.step] for v in space.variables]
     return sha256(dumps([space.count, shown]).encode()).hexdigest()[:16]

@@ -5,12 +5,12 @@ from random import Random
 
 from mdh.results.trial import Value
 from mdh.results.variable import Kind, Point
-from mdh.tuner.search.space import Space
+from mdh.tuner.search.space import SearchSpace
 
 TRIES = 24
 
 
-def mutate(space: Space, point: Point, rng: Random, changes: int = 1) -> Point:
+def mutate(space: SearchSpace, point: Point, rng: Random, changes: int = 1) -> Point:
     """A legal point near one in which `changes` variables have other values: for numbers mostly the next
     value up or down, for words any other."""
     wish: list[Value | None] = list(point)
@@ -20,7 +20,7 @@ def mutate(space: Space, point: Point, rng: Random, changes: int = 1) -> Point:
     return space.nearest(wish)
 
 
-def free_neighbour(space: Space, point: Point, rng: Random, taken: Container[Point]) -> Point | None:
+def free_neighbour(space: SearchSpace, point: Point, rng: Random, taken: Container[Point]) -> Point | None:
     """A free point one step from this one, or two or three steps if all tries nearby were taken."""
     for attempt in range(TRIES):
         found = mutate(space, point, rng, 1 + attempt // 8)
@@ -29,7 +29,7 @@ def free_neighbour(space: Space, point: Point, rng: Random, taken: Container[Poi
     return None
 
 
-def _other(space: Space, i: int, value: Value, rng: Random) -> Value:
+def _other(space: SearchSpace, i: int, value: Value, rng: Random) -> Value:
     variable = space.variables[i]
     values = variable.values
     at = values.index(value)

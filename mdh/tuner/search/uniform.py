@@ -4,7 +4,7 @@ from collections.abc import Container
 from random import Random
 
 from mdh.results.variable import Point
-from mdh.tuner.search.space import Space
+from mdh.tuner.search.space import SearchSpace
 
 DRAWS = 32
 """Draws before the space is scanned. If more than half of the space is free, so many fail once in four
@@ -15,7 +15,7 @@ PATIENCE = 8
 
 
 class Uniform:
-    def __init__(self, space: Space, rng: Random) -> None:
+    def __init__(self, space: SearchSpace, rng: Random) -> None:
         self._space = space
         self._rng = rng
 
@@ -26,7 +26,7 @@ class Uniform:
         """Ignores times."""
 
 
-def free_draw(space: Space, rng: Random, taken: Container[Point]) -> Point | None:
+def free_draw(space: SearchSpace, rng: Random, taken: Container[Point]) -> Point | None:
     """A uniform draw among the free points; None if most of the space is taken. If hardly any point is
     plausible, a plausible one near a draw."""
     for n in range(DRAWS):
@@ -38,7 +38,7 @@ def free_draw(space: Space, rng: Random, taken: Container[Point]) -> Point | Non
     return None
 
 
-def free_scan(space: Space, rng: Random, taken: Container[Point]) -> Point | None:
+def free_scan(space: SearchSpace, rng: Random, taken: Container[Point]) -> Point | None:
     """The first free point from a random rank on, through the whole space; None if there is none."""
     start = rng.randrange(space.count) if space.count else 0
     for step in range(space.count):

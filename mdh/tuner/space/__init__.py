@@ -8,6 +8,6 @@ says what dimensions must agree on, and `exact` joins them. `ladder` and `free` 
 from mdh.results.variable import Kind, Point, Variable
 from mdh.tuner.space.identity import identity
 from mdh.tuner.space.make import make_space
-from mdh.tuner.space.space import Space
+from mdh.tuner.space.space import ExactSpace
 
-__all__ = ["Kind", "Point", "Space", "Variable", "identity", "make_space"]
+__all__ = ["ExactSpace", "Kind", "Point", "Variable", "identity", "make_space"]

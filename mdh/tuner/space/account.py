@@ -8,7 +8,7 @@ from time import monotonic
 
 from mdh.diagnostics import Failed
 from mdh.tuner.space.identity import identity
-from mdh.tuner.space.space import Space
+from mdh.tuner.space.space import ExactSpace
 
 _Z = 1.96
 """The normal quantile of a 95 % interval."""
@@ -44,7 +44,7 @@ class Account:
         return self.structural * self.low, self.structural * self.high
 
 
-def account(space: Space, draws: int = 400, seed: int = 0, seconds: float = inf) -> Account:
+def account(space: ExactSpace, draws: int = 400, seed: int = 0, seconds: float = inf) -> Account:
     """Asks the checker about `draws` points, or about as many as it can answer in `seconds`. If the space has
     no more points than that, it asks about each of them once."""
     end = monotonic() + seconds

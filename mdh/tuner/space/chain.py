@@ -34,7 +34,7 @@ class Allowed:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ChainStep:
     """One step of one dimension.
 
     tile: the variable of a tile hole, `tiles` its set (None: the default domain); else `fixed` (None: `^`).
@@ -95,7 +95,7 @@ class Chain:
 
     stage: int
     extent: int
-    entries: tuple[Entry, ...]
+    entries: tuple[ChainStep, ...]
     bounds: Bounds
     vectors: tuple[int, ...]
     ordered: bool
@@ -121,7 +121,7 @@ class Chain:
             out.append(following)
         return out
 
-    def steps(self, entry: Entry, state: State) -> Iterator[tuple[Edge, State]]:
+    def steps(self, entry: ChainStep, state: State) -> Iterator[tuple[Edge, State]]:
         for tile in self._tiles(entry, state):
             parts = -(-state.tile // tile)
             for choice in entry.choices if parts > 1 else _single(entry):
@@ -134,7 +134,7 @@ class Chain:
         names = tuple(pair for pair in state.signature.names if pair[0] in self.kept)
         return state.signature._replace(names=names)
 
-    def _tiles(self, entry: Entry, state: State) -> tuple[int, ...]:
+    def _tiles(self, entry: ChainStep, state: State) -> tuple[int, ...]:
         if entry.tile is None:
             return (state.tile if entry.fixed is None else min(entry.fixed, state.tile),)
         sizes = default_tiles(state.tile) if entry.tiles is None else _members(entry.tiles, state.tile)
@@ -144,7 +144,7 @@ class Chain:
         legal = self.allowed.get(entry.tile)
         return sizes if legal is None else tuple(s for s in sizes if s in legal)
 
-    def _after(self, entry: Entry, state: State, tile: int, choice: Choice, parts: int) -> State | None:
+    def _after(self, entry: ChainStep, state: State, tile: int, choice: Choice, parts: int) -> State | None:
         signature, depth = state.signature, state.depth
         if choice.layer is not None and parts > 1:
             level = choice.layer.depth
@@ -208,7 +208,7 @@ def _members(values: tuple[Value, ...], parent: int) -> tuple[int, ...]:
 
 
 @cache
-def _single(entry: Entry) -> tuple[Choice, ...]:
+def _single(entry: ChainStep) -> tuple[Choice, ...]:
     """Where a step has one part, spellings that say the same are one: no unit is claimed."""
     loops = tuple(c for c in entry.choices if c.layer is None)
     split = tuple(c for c in entry.choices if c.layer is not None)

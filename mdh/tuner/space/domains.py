@@ -9,7 +9,7 @@ from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.results.trial import Value
 from mdh.tuner.space.chain import Choice
-from mdh.tuner.space.places import Opening
+from mdh.tuner.space.places import VariablePlace
 
 LOOP = "FOR"
 """The value of a core hole that is a loop."""
@@ -25,7 +25,7 @@ def core_layers(machine: Machine, target: str) -> tuple[Layer, ...]:
     return (*clusters, Layer.BLK, Layer.WRP, Layer.THR, Layer.VEC)
 
 
-def core_choices(opening: Opening, machine: Machine, target: str) -> tuple[Choice, ...]:
+def core_choices(opening: VariablePlace, machine: Machine, target: str) -> tuple[Choice, ...]:
     """Any layer on any axis (VEC has one axis), and a loop. The loop's place among the loops of the step is a
     variable of its own (`loop_orders`)."""
     if opening.values is not None:
@@ -54,7 +54,7 @@ def choices_of(words: tuple[str, ...], *, apart: bool = False) -> tuple[Choice, 
     return tuple(out.values())
 
 
-def free_values(opening: Opening, program: Program, machine: Machine) -> tuple[Value, ...]:
+def free_values(opening: VariablePlace, program: Program, machine: Machine) -> tuple[Value, ...]:
     """The domain of a hole that is neither a tile nor a core entry. An entry of a layout may be any
     dimension."""
     if opening.values is not None:
@@ -89,7 +89,7 @@ def _layouts(rank: int) -> tuple[str, ...]:
     return tuple(",".join(map(str, p)) for p in out)
 
 
-def _argument_values(opening: Opening, machine: Machine) -> tuple[Value, ...]:
+def _argument_values(opening: VariablePlace, machine: Machine) -> tuple[Value, ...]:
     """The domain in the table of attributes. Engines are those that the machine has and mdh lowers."""
     assert opening.parameter is not None
     values = opening.parameter.domain

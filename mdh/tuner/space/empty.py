@@ -6,14 +6,14 @@ from mdh.diagnostics import Diagnostic, Label
 from mdh.ir.program import Program
 from mdh.tuner.space.exact import Joint
 from mdh.tuner.space.paths import Paths
-from mdh.tuner.space.places import Opening
+from mdh.tuner.space.places import VariablePlace
 from mdh.tuner.space.signature import NEUTRAL
 
 NO_VALUE, NO_COMBINATION = "S160", "S161"
 
 
 def explain_empty(
-    joint: Joint, names: Sequence[str], openings: Sequence[Opening], program: Program
+    joint: Joint, names: Sequence[str], openings: Sequence[VariablePlace], program: Program
 ) -> Iterator[Diagnostic]:
     """The holes that no value fits. If each has values, the dimensions that do not fit together.
 
@@ -35,7 +35,7 @@ def explain_empty(
         yield _no_combination(joint, openings, program)
 
 
-def _no_value(names: Sequence[str], openings: Sequence[Opening]) -> Diagnostic:
+def _no_value(names: Sequence[str], openings: Sequence[VariablePlace]) -> Diagnostic:
     places = [o for o in openings if o.variable in names]
     shown = ", ".join(f"`?{o}`" for o in dict.fromkeys(o.variable for o in places))
     headline = f"the space is empty: no value fits {shown}"
@@ -44,7 +44,7 @@ def _no_value(names: Sequence[str], openings: Sequence[Opening]) -> Diagnostic:
 
 
 def _stuck(
-    paths: Paths, number: int, names: Sequence[str], openings: Sequence[Opening], program: Program
+    paths: Paths, number: int, names: Sequence[str], openings: Sequence[VariablePlace], program: Program
 ) -> Diagnostic:
     """The first step of a dimension after which nothing is possible. number: its index in its stage."""
     chain = paths.chain
@@ -66,7 +66,7 @@ def _stuck(
     return Diagnostic(NO_VALUE, "the space is empty", _labels(list(openings)))
 
 
-def _no_combination(joint: Joint, openings: Sequence[Opening], program: Program) -> Diagnostic:
+def _no_combination(joint: Joint, openings: Sequence[VariablePlace], program: Program) -> Diagnostic:
     """Each dimension has choices of its own, but no combination fits."""
     stage = program.stages[_blocked(joint)]
     threads = joint.chains[0].bounds.threads
@@ -79,7 +79,7 @@ def _no_combination(joint: Joint, openings: Sequence[Opening], program: Program)
     return Diagnostic(NO_COMBINATION, headline, _labels(places), help=said)
 
 
-def _not_nested(openings: Sequence[Opening]) -> Diagnostic:
+def _not_nested(openings: Sequence[VariablePlace]) -> Diagnostic:
     headline = "the space is empty: in every choice of values a core layer lies inside one that it contains"
     said = "layers nest outer to inner in code order: CLU and BLK, then WRP and THR, then VEC"
     places = [o for o in openings if o.what in ("tile", "core")]
@@ -98,5 +98,5 @@ def _blocked(joint: Joint) -> int:
     return 0
 
 
-def _labels(places: Sequence[Opening]) -> tuple[Label, ...]:
+def _labels(places: Sequence[VariablePlace]) -> tuple[Label, ...]:
     return tuple(Label(o.span, "open") for o in places[:4] if o.span is not None)

@@ -9,7 +9,7 @@ from mdh.hardware import Layer
 from mdh.results.trial import Value
 from mdh.tuner.space.chain import Chain, Choice, words_of
 from mdh.tuner.space.frames import Frame, Nesting
-from mdh.tuner.space.free import Group
+from mdh.tuner.space.free import VariableGroup
 from mdh.tuner.space.ladder import Ladder
 from mdh.tuner.space.paths import Path, Paths, Walks
 from mdh.tuner.space.signature import AXES, NEUTRAL, Signature, assigned, assignments
@@ -81,7 +81,7 @@ class Joint:
     """
 
     chains: tuple[Chain, ...]
-    groups: tuple[Group | Ladder, ...]
+    groups: tuple[VariableGroup | Ladder, ...]
     nestings: tuple[Nesting, ...] | None
     stages: tuple[tuple[int, ...], ...] = field(init=False)
     """The chains of each stage."""

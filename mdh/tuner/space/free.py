@@ -8,7 +8,7 @@ from mdh.results.trial import Value
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class VariableGroup:
     """Variables that are chosen together, and the rows of values that they may have."""
 
     variables: tuple[int, ...]
@@ -56,7 +56,9 @@ class Given:
     dim: int
 
 
-def layout_groups(layouts: Sequence[Layout], domains: Mapping[int, tuple[Value, ...]]) -> tuple[Group, ...]:
+def layout_groups(
+    layouts: Sequence[Layout], domains: Mapping[int, tuple[Value, ...]]
+) -> tuple[VariableGroup, ...]:
     """Groups of layouts: those that share a variable are chosen together."""
     groups: list[tuple[set[int], list[Layout]]] = []
     for layout in layouts:
@@ -67,13 +69,15 @@ def layout_groups(layouts: Sequence[Layout], domains: Mapping[int, tuple[Value, 
     return tuple(_group(sorted(variables), members, domains) for variables, members in groups)
 
 
-def _group(variables: list[int], layouts: list[Layout], domains: Mapping[int, tuple[Value, ...]]) -> Group:
+def _group(
+    variables: list[int], layouts: list[Layout], domains: Mapping[int, tuple[Value, ...]]
+) -> VariableGroup:
     rows = []
     for values in product(*(domains[v] for v in variables)):
         chosen = dict(zip(variables, values, strict=True))
         if all(_is_permutation(layout, chosen) for layout in layouts):
             rows.append(values)
-    return Group(tuple(variables), tuple(rows))
+    return VariableGroup(tuple(variables), tuple(rows))
 
 
 def _is_permutation(layout: Layout, chosen: Mapping[int, Value]) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from mdh.checker.entries import RM_ATTRS, SM_ATTRS
 from mdh.hardware import THREADED, Space
-from mdh.schedule.model import Attr, Core, For, Hole, Mem, Place, Section, Step, Tile, Unit
+from mdh.schedule.model import Attr, BufferPlace, Core, ForEntry, Hole, Mem, Section, Step, TileEntry, Unit
 
 
 def without_idle_attributes(template: Section, bound: Section) -> Section:
@@ -34,7 +34,7 @@ def _input(template: Mem, bound: Mem) -> Mem:
     if not isinstance(template.value, Hole) and not _open_region(template):
         return bound
     place = bound.value
-    if not isinstance(place, Place) or place.region not in (Space.SM, Space.RM):
+    if not isinstance(place, BufferPlace) or place.region not in (Space.SM, Space.RM):
         return replace(bound, attrs=())
     kept = SM_ATTRS if place.region == Space.SM else RM_ATTRS
     return replace(bound, attrs=_among(bound.attrs, kept))
@@ -48,16 +48,18 @@ def _core(template: Core, bound: Core) -> Core:
 
 
 def _open_region(mem: Mem) -> bool:
-    return isinstance(mem.value, Place) and isinstance(mem.value.region, Hole)
+    return isinstance(mem.value, BufferPlace) and isinstance(mem.value.region, Hole)
 
 
 def _staged(mem: Mem) -> bool:
-    return isinstance(mem.value, Place) and mem.value.region in (Space.SM, Space.RM)
+    return isinstance(mem.value, BufferPlace) and mem.value.region in (Space.SM, Space.RM)
 
 
-def _loops(tile: Tile, core: Core) -> bool:
+def _loops(tile: TileEntry, core: Core) -> bool:
     """Whether this is a sequential loop, even of one part."""
-    return isinstance(tile.value, int) and (isinstance(core.value, For) or not isinstance(core.value, Unit))
+    return isinstance(tile.value, int) and (
+        isinstance(core.value, ForEntry) or not isinstance(core.value, Unit)
+    )
 
 
 def _among(attrs: tuple[Attr, ...], names: tuple[str, ...]) -> tuple[Attr, ...]:

@@ -15,18 +15,18 @@ from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.results.trial import Value
 from mdh.results.variable import Kind, Variable
-from mdh.schedule.model import Caret, For, Hole, Place, Schedule, Section, Unit
-from mdh.tuner.space.chain import Chain, Choice, Entry, words_of
+from mdh.schedule.model import BufferPlace, Caret, ForEntry, Hole, Schedule, Section, Unit
+from mdh.tuner.space.chain import Chain, ChainStep, Choice, words_of
 from mdh.tuner.space.domains import choices_of, core_choices, free_values, loop_orders
 from mdh.tuner.space.empty import explain_empty
 from mdh.tuner.space.exact import Joint
-from mdh.tuner.space.free import Given, Group, Layout, layout_groups
+from mdh.tuner.space.free import Given, Layout, VariableGroup, layout_groups
 from mdh.tuner.space.ladder import Ladder
 from mdh.tuner.space.memory import Memory, code_order
 from mdh.tuner.space.nested import nested
-from mdh.tuner.space.places import Namer, Opening
+from mdh.tuner.space.places import Namer, VariablePlace
 from mdh.tuner.space.signature import Bounds
-from mdh.tuner.space.space import Loops, Space
+from mdh.tuner.space.space import ExactSpace, Loops
 
 
 def make_space(
@@ -37,7 +37,7 @@ def make_space(
     *,
     deterministic: bool = False,
     default: Schedule | None = None,
-) -> Space:
+) -> ExactSpace:
     """The space of `schedule`. `default` has the sections of stages that it leaves out.
 
     Raises Failed: K100, F150, S150 to S155, errors in the shape of groups (S…, K101, K102), and S160 and S161
@@ -46,7 +46,7 @@ def make_space(
     supported(machine, target)
     sections, openings = _named(program, schedule, machine, default)
     _shape(program, schedule, sections, machine, target, deterministic)
-    build = _Build(program, LANGUAGES[target].seen(machine), target, openings)
+    build = _SpaceBuilder(program, LANGUAGES[target].seen(machine), target, openings)
     chains, groups = build.chains(sections), build.groups(sections)
     joint = Joint(chains, groups, None)
     if openings:  # without holes, the checker says where layers do not nest
@@ -55,7 +55,7 @@ def make_space(
         raise Failed(*explain_empty(Joint(chains, groups, None), build.names, openings, program))
     constants = tuple({**dict(program.constants), **program.sizes}.items())
     template = replace(schedule, sections=tuple(section for _, section in sections))
-    return Space(
+    return ExactSpace(
         program, machine, target, deterministic, build.variables(joint), template, constants, joint,
         build.taken_positions(sections),
     )  # fmt: skip
@@ -63,10 +63,10 @@ def make_space(
 
 def _named(
     program: Program, schedule: Schedule, machine: Machine, default: Schedule | None
-) -> tuple[list[tuple[Stage, Section]], list[Opening]]:
+) -> tuple[list[tuple[Stage, Section]], list[VariablePlace]]:
     """The sections, stage by stage, with every hole named, and the places of the holes."""
     matched = match_sections(program, schedule, machine, default)
-    openings: list[Opening] = []
+    openings: list[VariablePlace] = []
     sections: list[tuple[Stage, Section]] = []
     taken: set[str] = set()
     for stage, section in matched:
@@ -96,10 +96,12 @@ def _shape(
         raise Failed(*found)
 
 
-class _Build:
+class _SpaceBuilder:
     """Variables by name, and the parts of the space that are made of them."""
 
-    def __init__(self, program: Program, machine: Machine, target: str, openings: Sequence[Opening]) -> None:
+    def __init__(
+        self, program: Program, machine: Machine, target: str, openings: Sequence[VariablePlace]
+    ) -> None:
         self.program, self.machine, self.target, self.openings = program, machine, target, openings
         self.names = list(dict.fromkeys(o.variable for o in openings))
         self.index = {name: i for i, name in enumerate(self.names)}
@@ -117,7 +119,7 @@ class _Build:
 
     def _loops(self) -> tuple[Loops, ...]:
         """The steps whose core holes without a set may be loops. Two or more have an order to choose."""
-        steps: dict[tuple[str, int], list[Opening]] = {}
+        steps: dict[tuple[str, int], list[VariablePlace]] = {}
         for o in self.openings:
             if o.what == "core" and o.values is None and not o.named:
                 steps.setdefault((o.stage, o.step), []).append(o)
@@ -138,7 +140,7 @@ class _Build:
         for loops in self.loops:
             section = next(section for stage, section in sections if stage.name == loops.stage)
             cores = section.steps[loops.step].cores
-            taken = {c.value.number for c in cores if isinstance(c.value, For)}
+            taken = {c.value.number for c in cores if isinstance(c.value, ForEntry)}
             left = [n for n in range(1, len(cores) + 1) if n not in taken]
             out.append(replace(loops, positions=tuple(left[: len(loops.cores)])))
         return tuple(out)
@@ -156,7 +158,7 @@ class _Build:
                 out.append(self._chain(s, stage, section, d, entries, mine & shared, within))
         return tuple(out)
 
-    def _uses(self, entries: Sequence[Entry], variable: int) -> int:
+    def _uses(self, entries: Sequence[ChainStep], variable: int) -> int:
         return sum((e.tile == variable) + (e.core == variable) for e in entries)
 
     def _chain(
@@ -165,7 +167,7 @@ class _Build:
         stage: Stage,
         section: Section,
         d: int,
-        entries: tuple[Entry, ...],
+        entries: tuple[ChainStep, ...],
         shared: set[int],
         within: set[int],
     ) -> Chain:
@@ -180,8 +182,8 @@ class _Build:
             frozenset(shared), frozenset(shared - within), allowed,
         )  # fmt: skip
 
-    def _entries(self, stage: Stage, section: Section, d: int, shared: set[int]) -> list[Entry]:
-        out: list[Entry] = []
+    def _entries(self, stage: Stage, section: Section, d: int, shared: set[int]) -> list[ChainStep]:
+        out: list[ChainStep] = []
         steps = section.steps
         for n, step in enumerate(steps):
             tile, core = step.tiles[d].value, step.cores[d].value
@@ -191,7 +193,7 @@ class _Build:
             if initial:
                 tiles = (stage.dims[d].extent,)
             out.append(
-                Entry(
+                ChainStep(
                     self.index[tile.name] if isinstance(tile, Hole) and tile.name else None,
                     tiles,
                     tile if isinstance(tile, int) else None,
@@ -203,7 +205,7 @@ class _Build:
         return out
 
     def _choices(
-        self, core: object, here: Sequence[Opening], dims: int, shared: set[int]
+        self, core: object, here: Sequence[VariablePlace], dims: int, shared: set[int]
     ) -> tuple[Choice, ...]:
         match core:
             case Hole():
@@ -218,12 +220,12 @@ class _Build:
                 return choices
             case Unit(layer, axis):
                 return choices_of((f"{layer}.{axis}",))
-            case For(number):
+            case ForEntry(number):
                 return (Choice(None, 0, f"FOR.{number}"),)
             case _:
                 return (Choice(None),)
 
-    def groups(self, sections: Sequence[tuple[Stage, Section]]) -> tuple[Group | Ladder, ...]:
+    def groups(self, sections: Sequence[tuple[Stage, Section]]) -> tuple[VariableGroup | Ladder, ...]:
         """Everything outside of chains: open layouts, memory entries by buffer, single holes."""
         layouts = [
             Layout(
@@ -242,7 +244,11 @@ class _Build:
         ladders = tuple(ladder for _, section in sections for ladder in memory.ladders(section))
         grouped |= {v for ladder in ladders for v in ladder.variables}
         single = (i for i in self.domains if i not in grouped)
-        return (*joint, *ladders, *(Group((i,), tuple((v,) for v in self.domains[i])) for i in single))
+        return (
+            *joint,
+            *ladders,
+            *(VariableGroup((i,), tuple((v,) for v in self.domains[i])) for i in single),
+        )
 
     def variables(self, joint: Joint) -> tuple[Variable, ...]:
         values: dict[int, set[Value]] = {}
@@ -287,5 +293,5 @@ class _Build:
 
 def _open_layouts(section: Section) -> list[tuple[int | Hole, ...]]:
     places = (m.value for step in section.steps for m in (*step.inputs, *step.outputs))
-    layouts = (p.layout for p in places if isinstance(p, Place) and isinstance(p.layout, tuple))
+    layouts = (p.layout for p in places if isinstance(p, BufferPlace) and isinstance(p.layout, tuple))
     return [entries for entries in layouts if any(isinstance(e, Hole) for e in entries)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from mdh.hardware import Space
 from mdh.results.trial import Value
 from mdh.schedule.hole_values import memory_entry
-from mdh.schedule.model import Hole, Mem, Place, Section
+from mdh.schedule.model import BufferPlace, Hole, Mem, Section
 from mdh.schedule.names import region_of
 from mdh.tuner.space.ladder import Ladder, Rung
 
@@ -31,9 +31,9 @@ class Memory:
         match mem.value:
             case Hole() as hole:
                 return self._open(hole, _depth_of_entry)
-            case Place(_, Hole() as hole, _):
+            case BufferPlace(_, Hole() as hole, _):
                 return self._open(hole, lambda value: depth_of(str(value)))
-            case Place(_, str() as region, _):
+            case BufferPlace(_, str() as region, _):
                 return Rung(None, (region,), (depth_of(region),))
             case _:
                 return None
@@ -60,4 +60,6 @@ def depth_of(region: str | None) -> int | None:
 
 def _depth_of_entry(value: Value) -> int | None:
     entry = memory_entry(value)
-    return depth_of(entry.region) if isinstance(entry, Place) and isinstance(entry.region, str) else None
+    return (
+        depth_of(entry.region) if isinstance(entry, BufferPlace) and isinstance(entry.region, str) else None
+    )

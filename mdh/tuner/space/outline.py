@@ -27,10 +27,10 @@ from mdh.ir.tile import Copy, Hold
 from mdh.machine import Machine
 from mdh.results.trial import Value
 from mdh.schedule.hole_values import memory_entry
-from mdh.schedule.model import Hole, Mem, Place, Section, Where
+from mdh.schedule.model import BufferPlace, Hole, Mem, Section, Where
 from mdh.schedule.names import region_of
 from mdh.schedule.where import evaluate, names_of
-from mdh.tuner.space.chain import Chain, Entry
+from mdh.tuner.space.chain import Chain, ChainStep
 from mdh.tuner.space.domains import LOOP
 from mdh.tuner.space.memory import code_order
 
@@ -38,7 +38,7 @@ HELD = (Space.SM, Space.RM)
 
 
 @dataclass(frozen=True)
-class Outline:
+class StageOutline:
     """One stage. chains: of its dimensions. names: variables by name. constants: the program's, for
     conditions. machine: as the target sees it."""
 
@@ -137,8 +137,8 @@ class Outline:
         entry = mem.value
         if isinstance(entry, Hole):
             found = memory_entry(values[self.names[entry.name or ""]])
-            entry = found if isinstance(found, Place) else entry
-        if not isinstance(entry, Place):
+            entry = found if isinstance(found, BufferPlace) else entry
+        if not isinstance(entry, BufferPlace):
             return None
         region = entry.region
         if isinstance(region, Hole):
@@ -170,14 +170,14 @@ class Outline:
         return any(a.name == "cyclic" for step in self.section.steps for c in step.cores for a in c.attrs)
 
     @cached_property
-    def _numbered(self) -> tuple[list[Entry], ...]:
+    def _numbered(self) -> tuple[list[ChainStep], ...]:
         """Of each step with more than one of them, the entries that are, or may be, loops with a number. Of
         an entry that is wholly open the number is a variable of its own."""
         steps = zip(*(chain.entries for chain in self.chains), strict=True)
         loops = ([e for e in step if any(_number(c.word) for c in e.choices)] for step in steps)
         return tuple(entries for entries in loops if len(entries) > 1)
 
-    def _repeated(self, values: Mapping[int, Value]) -> Iterator[tuple[Entry, str | None]]:
+    def _repeated(self, values: Mapping[int, Value]) -> Iterator[tuple[ChainStep, str | None]]:
         """Each entry whose loop has the number of another entry of its step, with a free loop of its set."""
         for entries in self._numbered:
             used: set[str] = set()

@@ -16,13 +16,13 @@ from mdh.schedule.model import (
     Arg,
     ArgCall,
     Attr,
+    BufferPlace,
     Core,
     Hole,
     Mem,
-    Place,
     Section,
     Step,
-    Tile,
+    TileEntry,
 )
 from mdh.source import Span
 
@@ -31,7 +31,7 @@ COUNTS = (1, 2, 4, 8, 16)
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class VariablePlace:
     """One place of a variable. values: its set; None for the default domain of the place.
 
     what: `tile`, `core`, `memory`, `region`, `layout`, `entry` (of a layout) or `argument`. dim: of a tile or
@@ -59,7 +59,7 @@ class Namer:
     stage: Stage
     prefix: str
     taken: set[str]
-    openings: list[Opening] = field(default_factory=list)
+    openings: list[VariablePlace] = field(default_factory=list)
     step: int = 0
     label: str = ""
 
@@ -84,7 +84,7 @@ class Namer:
     def _dim(self, d: int) -> str:
         return self.stage.dims[d].name if d < len(self.stage.dims) else str(d + 1)
 
-    def _tile(self, d: int, tile: Tile) -> Tile:
+    def _tile(self, d: int, tile: TileEntry) -> TileEntry:
         value = tile.value
         if isinstance(value, Hole):
             value = self._open(value, "tile", f"tile.{self._dim(d)}", dim=d)
@@ -101,13 +101,13 @@ class Namer:
         match value:
             case Hole():
                 value = self._open(value, "memory", buffer, buffer=buffer)
-            case Place():
+            case BufferPlace():
                 value = self._place(value)
             case _:
                 pass
         return replace(mem, value=value, attrs=self._attrs(f"{buffer}.", mem.attrs, buffer))
 
-    def _place(self, place: Place) -> Place:
+    def _place(self, place: BufferPlace) -> BufferPlace:
         name, region, layout = place.buffer, place.region, place.layout
         if isinstance(region, Hole):
             region = self._open(region, "region", f"{name}.region", buffer=name)
@@ -118,7 +118,7 @@ class Namer:
                 self._open(e, "entry", f"{name}.layout.{n + 1}", buffer=name) if isinstance(e, Hole) else e
                 for n, e in enumerate(layout)
             )
-        return Place(name, region, layout)
+        return BufferPlace(name, region, layout)
 
     def _attrs(self, where: str, attrs: tuple[Attr, ...], buffer: str = "") -> tuple[Attr, ...]:
         return tuple(self._attr(where, attr, buffer) for attr in attrs)
@@ -165,7 +165,7 @@ class Namer:
     ) -> Hole:
         name = hole.name or self._fresh(f"{self.prefix}{self.label}.{place}")
         self.openings.append(
-            Opening(name, what, hole.values, self.stage.name, self.step, dim, buffer,
+            VariablePlace(name, what, hole.values, self.stage.name, self.step, dim, buffer,
                     attribute, parameter, hole.name is not None, hole.span)
         )  # fmt: skip
         return Hole(name, None, hole.span)

@@ -19,7 +19,7 @@ from mdh.tuner.space.domains import LOOP, core_layers
 from mdh.tuner.space.exact import Joint
 from mdh.tuner.space.idle import without_idle_attributes
 from mdh.tuner.space.ladder import Ladder
-from mdh.tuner.space.outline import Outline
+from mdh.tuner.space.outline import StageOutline
 
 PATIENCE = 50
 """Draws that are rejected before points are amended instead."""
@@ -55,7 +55,7 @@ class Loops:
 
 
 @dataclass(frozen=True)
-class Space:
+class ExactSpace:
     """Every choice of values that is structurally legal: tiles, sets, shared names, units of the layers and
     how they nest (by bands, see `nested`), regions from outside in.
 
@@ -155,12 +155,12 @@ class Space:
         return None
 
     @cached_property
-    def _outlines(self) -> tuple[Outline, ...]:
+    def _outlines(self) -> tuple[StageOutline, ...]:
         """One a stage."""
         names = {v.name.removeprefix("?"): i for i, v in enumerate(self.variables)}
         machine, sections = LANGUAGES[self.target].seen(self.machine), self.template.sections
         return tuple(
-            Outline(
+            StageOutline(
                 self.program, stage, section, tuple(c for c in self.joint.chains if c.stage == s), names,
                 dict(self.constants), machine,
             )

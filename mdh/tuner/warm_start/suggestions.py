@@ -10,8 +10,8 @@ from mdh.results.variable import Kind, Point, Variable
 from mdh.tuner.records.best import ranked
 from mdh.tuner.records.header import Header
 from mdh.tuner.records.listing import SUFFIX
-from mdh.tuner.records.read import Section, read_contents
-from mdh.tuner.space.space import Space
+from mdh.tuner.records.read import RecordSection, read_contents
+from mdh.tuner.space.space import ExactSpace
 
 _TRIES = 200
 _BEST_OF_RECORD = 3
@@ -19,7 +19,7 @@ _SAME = ("program", "arrays", "strict_fp", "deterministic", "machine", "device",
 """Parts of a record's key that must equal this tuning's, so that its results are worth a try."""
 
 
-def point_of(space: Space, candidate: Candidate) -> Point | None:
+def point_of(space: ExactSpace, candidate: Candidate) -> Point | None:
     """The point of a candidate's values; None if the space has no such point. Also None if it has no holes,
     because the values then do not tell whether the candidate is its only program."""
     values: Mapping[str, Value] = dict(candidate.values)
@@ -30,7 +30,7 @@ def point_of(space: Space, candidate: Candidate) -> Point | None:
     return point if known and space.rank(point) is not None else None
 
 
-def first_point(space: Space, rng: Random) -> Point | None:
+def first_point(space: ExactSpace, rng: Random) -> Point | None:
     """The schedule's own point: the middle of every set, or a legal point if that is illegal. None if none
     was found."""
     point = space.nearest([_middle(v) for v in space.variables])
@@ -51,7 +51,7 @@ def best_of_records(place: Path, own: Header) -> tuple[Candidate, ...]:
     found: list[Candidate] = []
     for path in sorted(place.glob(f"*{SUFFIX}")):
         try:
-            sections: tuple[Section, ...] = read_contents(str(path)).sections
+            sections: tuple[RecordSection, ...] = read_contents(str(path)).sections
         except Failed:
             # a file that is no record, or damaged, suggests nothing
             continue

@@ -10,16 +10,16 @@ import pytest
 
 from mdh.results.trial import Failure
 from mdh.tuner.records.export import FORMATS, csv_text, export_text
-from mdh.tuner.records.read import Section, read_contents
+from mdh.tuner.records.read import RecordSection, read_contents
 from tests.tune.records.samples import header, trial, write
 
-SECTION = Section(header(N=32), (trial(0, 1e-3), trial(1), trial(2, 2e-3)))
+SECTION = RecordSection(header(N=32), (trial(0, 1e-3), trial(1), trial(2, 2e-3)))
 
 
 def test_json_lines_are_a_record(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
-    path.write_text(export_text("jsonl", (SECTION, Section(header(), ()))), encoding="ascii")
-    assert read_contents(str(path)).sections == (SECTION, Section(header(), ()))
+    path.write_text(export_text("jsonl", (SECTION, RecordSection(header(), ()))), encoding="ascii")
+    assert read_contents(str(path)).sections == (SECTION, RecordSection(header(), ()))
 
 
 def test_json_lines_of_a_record_are_its_bytes(tmp_path: Path) -> None:
@@ -67,17 +67,17 @@ def test_t4_results() -> None:
 @pytest.mark.parametrize("failure", Failure)
 def test_t4_knows_every_failure(failure: Failure) -> None:
     one = replace(trial(0), outcome=replace(trial(0).outcome, failure=failure))
-    assert _is_t4(json.loads(export_text("t4", (Section(header(), (one,)),)))["results"][0])
+    assert _is_t4(json.loads(export_text("t4", (RecordSection(header(), (one,)),)))["results"][0])
 
 
 def test_bytes_that_are_no_text_and_moments_that_are_none() -> None:
     one = replace(trial(0), started=1e300, outcome=replace(trial(0).outcome, message="\udcb5"))
     for form in FORMATS:
-        export_text(form, (Section(header(), (one,)),)).encode("utf-8")
+        export_text(form, (RecordSection(header(), (one,)),)).encode("utf-8")
 
 
 def test_a_carriage_return_ends_no_row() -> None:
     failed = replace(trial(3), outcome=replace(trial(3).outcome, message="a\rb\r\nc"))
-    text = csv_text((Section(header(), (failed,)),))
+    text = csv_text((RecordSection(header(), (failed,)),))
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     assert [row["message"] for row in rows] == ["a\rb\r\nc"]

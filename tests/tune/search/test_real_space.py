@@ -12,14 +12,14 @@ from mdh.source import Source
 from mdh.tuner.search import SAMPLERS, make_searcher
 from mdh.tuner.search.encoding import encoding_of
 from mdh.tuner.space.make import make_space
-from mdh.tuner.space.space import Space
+from mdh.tuner.space.space import ExactSpace
 from tests.support.source_tree import ROOT
 
 HERE = [s.name for s in SAMPLERS if all(find_spec(p) for p in s.packages)]
 
 
 @pytest.fixture(scope="module")
-def space() -> Space:
+def space() -> ExactSpace:
     name = ROOT / "inputs_c" / "matmul.c"
     program = read_program(
         Source("matmul.c", name.read_text(encoding="utf-8")), defines={"M": 1000, "N": 1024, "K": 768}
@@ -29,7 +29,7 @@ def space() -> Space:
     return make_space(program, parse_schedule(Source("s.mdh", text)), load_machine("h200"), "cuda")
 
 
-def test_points_survive_the_encoding(space: Space) -> None:
+def test_points_survive_the_encoding(space: ExactSpace) -> None:
     encoding = encoding_of(space.variables)
     for n in range(200):
         point = space.unrank(n * (space.count // 200))
@@ -39,7 +39,7 @@ def test_points_survive_the_encoding(space: Space) -> None:
 
 
 @pytest.mark.parametrize("name", HERE)
-def test_searchers(space: Space, name: str) -> None:
+def test_searchers(space: ExactSpace, name: str) -> None:
     searcher = make_searcher(name, space, seed=1)
     asked, legal = set(), 0
     for n in range(40):

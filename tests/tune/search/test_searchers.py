@@ -15,7 +15,7 @@ from mdh.results.variable import Kind, Point, Variable
 from mdh.tuner.search import DEFAULT, SAMPLERS, evolution, make_searcher, study_name
 from mdh.tuner.search.optuna_strategy import RECIPES
 from mdh.tuner.search.searcher import Searcher
-from mdh.tuner.search.space import Space
+from mdh.tuner.search.space import SearchSpace
 from mdh.tuner.search.uniform import free_draw
 from tests.tune.search.doubles import ListedSpace, chain, nested_space, small_space
 
@@ -156,7 +156,7 @@ def test_earlier_times_are_members_of_the_first_population(monkeypatch: pytest.M
     """Evolution draws as many points as they leave to draw."""
     draws = Counter[str]()
 
-    def counted(space: Space, rng: Random, taken: Container[Point]) -> Point | None:
+    def counted(space: SearchSpace, rng: Random, taken: Container[Point]) -> Point | None:
         draws["all"] += 1
         return free_draw(space, rng, taken)
 
