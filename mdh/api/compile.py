@@ -6,7 +6,8 @@ from os import PathLike, fspath
 from types import NoneType
 from typing import Any
 
-from mdh.api.kernel import CompileOrder, Kernel, explained
+from mdh.api.explained import explained
+from mdh.api.kernel import CompileOrder, Kernel
 from mdh.api.options import of_type, shown
 from mdh.api.texts import Text, read_given
 from mdh.device.api import default_device, open_device

@@ -1,38 +1,23 @@
 """A C function as a callable. Each call specialises it for its sizes, checks arguments and launches it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
 from mdh.api.arguments import scalar_of
+from mdh.api.explained import add_notes, explained
 from mdh.api.passing import in_order
 from mdh.api.variant import Variant
 from mdh.device.faults import faults_of
 from mdh.device.protocols import Device
-from mdh.diagnostics import Diagnostic, Failed, render_text
+from mdh.diagnostics import Diagnostic, Failed
 from mdh.frontend.c.read import Heading
 from mdh.ir.dtype import I64
 from mdh.ir.program import Scalar
 from mdh.pipeline import Hook, Pipeline
 from mdh.schedule.model import Schedule
 from mdh.source import Source
-
-
-@contextmanager
-def explained() -> Iterator[None]:
-    """A Failed that is raised inside carries its whole message, places included, into the traceback."""
-    try:
-        yield
-    except Failed as failed:
-        add_notes(failed)
-        raise
-
-
-def add_notes(failed: Failed) -> None:
-    failed.add_note("\n".join(render_text(d) for d in failed.diagnostics))
-
 
 _INT = frozenset((int,))
 
@@ -77,7 +62,7 @@ class Kernel:
         ready = f", built for {', '.join(built)}" if self.sizes and built else ""
         return f"<mdh.Kernel {self.name}({', '.join(self.parameters)}) on {self.device.spec}{ready}>"
 
-    def __call__(self, *args: Any, **named: Any) -> Any:
+    def __call__(self, /, *args: Any, **named: Any) -> Any:
         """Runs the function. Returns the output array as given, or a tuple of several in the order of the
         parameters. Raises Failed: A1xx before anything runs, D107 in a forked process, and any error of
         building a new variant."""
@@ -91,7 +76,7 @@ class Kernel:
             raise
         return variant.outputs_of(args)
 
-    def bind(self, *args: Any, **named: Any) -> Callable[[], Any]:
+    def bind(self, /, *args: Any, **named: Any) -> Callable[[], Any]:
         """`run = kernel.bind(A, B, C)`: the call with its arguments checked once. `run()` computes it again
         with what the arrays then hold and returns the outputs; their memory must stay where it is, which
         numpy's `resize` and torch's `resize_` and `set_` change. Arguments that every call copies or reads
@@ -99,17 +84,15 @@ class Kernel:
         Raises Failed as the call does."""
         with explained():
             placed = in_order(self._heading, self.sizes, args, named)
-            self.device.ready()
             return self._variant_of(placed).bound(placed)
 
-    def specialise(self, **sizes: int) -> Variant:
+    def specialise(self, /, **sizes: int) -> Variant:
         """Builds the function for these values of the open sizes; later calls with them reuse it."""
         with explained():
             if set(sizes) != set(self.sizes):
                 names = ", ".join(self.sizes) or "none"
                 headline = f"the open sizes of `{self.name}` are {names}; given: {', '.join(sizes) or 'none'}"
                 raise Failed(Diagnostic("A101", headline, help="give each of them once"))
-            self.device.ready()
             return self._variant(_sizes_of({name: sizes[name] for name in self.sizes}))
 
     def _variant_of(self, args: Sequence[Any]) -> Variant:
@@ -119,6 +102,8 @@ class Kernel:
         return known or self._variant(_sizes_of(dict(zip(self.sizes, given, strict=True))))
 
     def _variant(self, sizes: tuple[int, ...]) -> Variant:
+        # before the lock, which a fork may have copied while another thread held it
+        self.device.ready()
         with self._lock:
             if sizes not in self.variants:
                 bound = dict(zip(self.sizes, sizes, strict=True))
@@ -129,7 +114,6 @@ class Kernel:
 
     def _build(self, order: CompileOrder) -> Variant:
         run, device = self._pipeline, self.device
-        device.ready()
         program = run.read(
             order.source, defines=order.defines, function=order.function, strict_fp=order.strict_fp
         )

@@ -15,6 +15,7 @@ from mdh.device.addresses import (
     Stream,
     cupy_reader,
     host_reader,
+    library_of,
     nothing,
     stream_reader,
     torch_reader,
@@ -39,8 +40,7 @@ class Keys:
         self._buffers = [(i, buffer_of[n]) for i, n in places if n in buffer_of]
         self._numbers = [i for i, n in places if n in program.scalar_of]
         self._written, self._device = written, device
-        self._readers: dict[type, list[tuple[int, Reader]]] = {}
-        self._stream: dict[type, Stream] = {}
+        self._by_type: dict[type, tuple[list[tuple[int, Reader]], Stream]] = {}
         sizes = [math.prod(b.shape) * numpy_dtype(b.dtype).itemsize for _, b in self._buffers]
         self._pairs = [
             (i, sizes[i], j, sizes[j])
@@ -49,15 +49,23 @@ class Keys:
         ]
 
     def of(self, args: Sequence[Any]) -> Key | None:
+        """As `_of`; None also where the arguments' own methods raise, which `Binder.bind` tells in words."""
+        try:
+            return self._of(args)
+        except Exception:  # they raise what they like
+            return None
+
+    def _of(self, args: Sequence[Any]) -> Key | None:
         """None for arguments that are to be looked at more closely: wrong ones, and right ones of rarer
         kinds. All arrays are of one library."""
         if not self._buffers:
             return None
         kind = type(args[self._buffers[0][0]])
-        readers = self._readers.get(kind)
-        if readers is None:
-            readers = self._readers[kind] = [(i, self._reader(kind, b)) for i, b in self._buffers]
-            self._stream[kind] = stream_reader(kind, self._device.spec)
+        known = self._by_type.get(kind)
+        if known is None:
+            readers = [(i, self._reader(kind, b)) for i, b in self._buffers]
+            known = self._by_type[kind] = readers, stream_reader(kind, self._device.spec)
+        readers, stream = known
         found: list[Any] = []
         for place, read in readers:
             address = read(args[place])
@@ -74,7 +82,7 @@ class Keys:
             # 1 and 1.0 are equal, and so are the zeros, but no kernel's arguments
             found.append(value if value else str(value))
             found.append(type(value))
-        return tuple(found), self._stream[kind]()
+        return tuple(found), stream()
 
     def arrays(self, key: Key) -> dict[str, Any]:
         """What a device takes for the memory of a key. It is not kept alive."""
@@ -87,7 +95,7 @@ class Keys:
         return out
 
     def _reader(self, kind: type, b: Buffer) -> Reader:
-        dtype, library = numpy_dtype(b.dtype), kind.__module__.partition(".")[0]
+        dtype, library = numpy_dtype(b.dtype), library_of(kind)
         number, align = int(self._device.spec.partition(":")[2] or 0), ALIGNMENT
         if self._device.memory == "host":
             if not self._device.in_place:

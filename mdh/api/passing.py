@@ -37,8 +37,8 @@ def _by_name(
         raise wrong(heading, f"`{heading.name}` has no parameter {_names(unknown)}")
     others = [name for name in heading.parameters if name not in sizes]
     # all but the sizes in their order, where that is what there is
-    all_others = sizes and len(args) + sum(name in others for name in named) == len(others)
-    places = others if all_others else heading.parameters
+    left_out = sizes and len(args) == len(others) and not set(others) & set(named)
+    places = others if left_out else heading.parameters
     if len(args) > len(heading.parameters) or (len(args) < len(places) and not named):
         count = f"{len(heading.parameters)} arguments, {len(args)} are given"
         raise wrong(heading, f"`{heading.name}` takes {count}")

@@ -11,7 +11,8 @@ from types import NoneType
 from typing import Any
 
 from mdh.api.compile import compile
-from mdh.api.kernel import Kernel, explained
+from mdh.api.explained import explained
+from mdh.api.kernel import Kernel
 from mdh.api.options import of_type, shown
 from mdh.api.texts import Text, read_given
 from mdh.device.api import default_device

@@ -7,9 +7,11 @@ from threading import Lock
 from typing import Any
 
 from mdh.api.arguments import Binder
+from mdh.api.explained import add_notes, explained
 from mdh.api.keys import Key, Keys
 from mdh.device.addresses import stream_reader
 from mdh.device.protocols import BoundCall, Device, Executable
+from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.printable import fitting, printable
@@ -66,7 +68,11 @@ class Variant:
             launch = call.launch
 
             def run() -> Any:
-                launch()
+                try:
+                    launch()
+                except Failed as failed:
+                    add_notes(failed)
+                    raise
                 return outputs
 
             return run
@@ -74,13 +80,18 @@ class Variant:
         stream = stream_reader(type(next(iter(bound.arrays.values())).owner), self.device.spec)
 
         def run_on_stream() -> Any:
-            launch_on(stream())
+            try:
+                launch_on(stream())
+            except Failed as failed:
+                add_notes(failed)
+                raise
             return outputs
 
         return run_on_stream
 
     def _looked_at(self, args: Sequence[Any]) -> Any:
-        self.run(args)
+        with explained():
+            self.run(args)
         return self.outputs_of(args)
 
     def _run_once(self, args: Sequence[Any]) -> None:

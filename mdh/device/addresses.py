@@ -89,10 +89,12 @@ def torch_reader(dtype: np.dtype[Any], shape: tuple[int, ...], number: int, alig
     def read(array: Any) -> int | None:
         if type(array) is not tensor or array.dtype is not wanted or array.shape != shape:
             return None
-        if array.get_device() != number or not array.is_contiguous() or array.is_neg():
+        if not (array.is_cpu if number == HOST else array.is_cuda and array.get_device() == number):
+            return None
+        if not array.is_contiguous() or array.is_neg():
             return None
         address: int = array.data_ptr()
-        return None if address % align else address
+        return None if address % align or not address else address
 
     return read if wanted is not None else nothing
 
@@ -113,9 +115,15 @@ def cupy_reader(dtype: np.dtype[Any], shape: tuple[int, ...], number: int, align
     return read
 
 
+def library_of(kind: type) -> str:
+    """`torch`, `cupy`, where a type is theirs and they are loaded."""
+    name = str(kind.__module__).partition(".")[0]
+    return name if name in sys.modules else ""
+
+
 def stream_reader(kind: type, spec: str) -> Stream:
     """For arrays of type `kind` on the device `spec`."""
-    library, number = kind.__module__.partition(".")[0], int(spec.partition(":")[2] or 0)
+    library, number = library_of(kind), int(spec.partition(":")[2] or 0)
     if not spec.startswith("cuda"):
         return _no_stream
     if library == "torch":

@@ -176,9 +176,10 @@ class CCall:
     def __init__(self, built: CBuilt, arrays: Mapping[str, Array], scalars: Mapping[str, Any]) -> None:
         self.device, self.settle, self.lock = built.device, built.settle, built.lock
         # keeps the arrays alive whose addresses are used below
-        self.arrays = {**arrays, **built.workspaces}
-        self.zeroed = [built.workspaces[w.name] for w in built.text.workspaces if w.zero]
-        self.left = [built.workspaces[w.name] for w in built.text.workspaces if not w.zero]
+        spaces = built.workspaces
+        self.arrays = {**arrays, **spaces}
+        self.zeroed = [spaces[w.name] for w in built.text.workspaces if w.zero]
+        self.left = [spaces[w.name] for w in built.text.workspaces if not w.zero]
         self.launches = tuple(
             (function, tuple(self._argument(a, scalars) for a in entry.args))
             for function, entry in zip(built.functions, built.text.kernels, strict=True)

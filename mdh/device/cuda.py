@@ -27,6 +27,7 @@ from mdh.device.cuda_driver import (
     fill,
 )
 from mdh.device.cuda_machine import arch_of, machine_of, title_of
+from mdh.device.cuda_streams import Place, place_of, stream_of
 from mdh.device.process import same_process
 from mdh.device.protocols import POISON, ListedDevice, RunTimes, absent
 from mdh.diagnostics import Diagnostic, Failed, fail
@@ -218,7 +219,7 @@ class CudaBuilt:
         self.device, self.text, self.module, self.seconds = device, text, module, seconds
         self.spaces = lay_out(text.workspaces)
         self.lock = Lock()
-        self._memory: dict[int, Any] = {}
+        self._memory: dict[Place, Any] = {}
 
     def call(self, arrays: Mapping[str, Any], scalars: Mapping[str, Any]) -> "CudaCall":
         self.device.ready()
@@ -230,10 +231,11 @@ class CudaBuilt:
         if not self.spaces.bytes:
             return 0
         with self.lock:
-            if stream not in self._memory:
+            place = place_of(stream)
+            if place not in self._memory:
                 with allocating():
-                    self._memory[stream] = self.device.allocate("workspaces", self.spaces.bytes)
-            return int(self._memory[stream].ptr)
+                    self._memory[place] = self.device.allocate("workspaces", self.spaces.bytes)
+            return int(self._memory[place].ptr)
 
 
 class CudaCall:
@@ -254,22 +256,22 @@ class CudaCall:
                 memory = self.device.allocate(f"array `{name}`", array.nbytes)
                 self.host[name] = (array, memory)
                 self.pointers[name] = memory.ptr
-        self._prepared: dict[int, _Launches] = {}
-        self._launches(cupy.cuda.get_current_stream().ptr)
+        self._prepared: dict[Place, _Launches] = {}
         self.context = current_context()
         self._upload()
 
     def _launches(self, stream: int) -> "_Launches":
         """The kernels with their arguments, for `stream`, which is current. Raises Failed D104, D105."""
-        if stream not in self._prepared:
+        place = place_of(stream)
+        if place not in self._prepared:
             text, memory = self.built.text, self.built.workspace(stream)
             at = self.pointers | {n: memory + start for n, start in self.built.spaces.starts.items()}
             try:
                 bound = tuple(bound_launch(self.built.module, e, at, self.scalars) for e in text.kernels)
             except DriverError as error:
                 raise self.device.failed("prepare", text.name, error) from error
-            self._prepared[stream] = _Launches(bound, memory)
-        return self._prepared[stream]
+            self._prepared[place] = _Launches(bound, memory)
+        return self._prepared[place]
 
     def poison(self) -> None:
         with self.device.handle:
@@ -307,11 +309,11 @@ class CudaCall:
             return
         self.device.ready()
         first, *others = streams
-        at_once = not others and not self.host and first in self._prepared
-        if at_once and current_context() == self.context:
-            self._put(self._prepared[first], first)
+        prepared = None if others or self.host else self._prepared.get(place_of(first))
+        if prepared is not None and current_context() == self.context:
+            self._put(prepared, first)
             return
-        leader, *rest = (_stream(s, self.device.number) for s in streams)
+        leader, *rest = (stream_of(cupy, s, self.device.number) for s in streams)
         with self.device.handle:
             for other in rest:
                 leader.wait_event(other.record())
@@ -373,21 +375,3 @@ class _Launches:
 
     kernels: tuple[PackedLaunch, ...]
     workspace: int
-
-
-class _Foreign:
-    """A stream of another library, with the protocol of CUDA streams."""
-
-    def __init__(self, handle: int) -> None:
-        self.handle = handle
-
-    def __cuda_stream__(self) -> tuple[int, int]:
-        return 0, self.handle
-
-
-def _stream(handle: int, number: int) -> Any:
-    """The stream `handle` of device `number` as cupy's object. cupy 14 deprecates ExternalStream."""
-    if hasattr(cupy.cuda.Stream, "from_external"):
-        with cupy.cuda.Device(number):
-            return cupy.cuda.Stream.from_external(_Foreign(handle))
-    return cupy.cuda.ExternalStream(handle, number)

@@ -51,7 +51,7 @@ def test_arguments_by_name_and_sizes_from_shapes(scale: mdh.Kernel) -> None:
         scale(n=4, m=3, s=1.0, A=a, B=b),
         scale(B=b, A=a, s=2.0),
         scale(3.0, a, b),
-        scale(4.0, a, B=b),
+        scale(4.0, a, b, m=3),
         scale(4, 3, 5.0, a, B=b),
     ):
         assert out is b

@@ -24,6 +24,10 @@ def drawn(rng: Random) -> tuple[Product, str]:
         m, n = n, m
     warp = (m * rng.choice((1, 1, 2, 3)), n * rng.choice((1, 2, 4)), k * rng.choice((1, 1, 2)))
     block = (warp[0] * rng.choice((1, 2, 2)), warp[1] * rng.choice((1, 2)), warp[2] * rng.choice((1, 2, 3)))
+    if rng.random() < 0.2:
+        # tiles of warps, or of the loop over k, that do not divide what is staged
+        odd = rng.randrange(3)
+        block = tuple(b + (m, n, k)[odd] * rng.choice((1, 2)) if i == odd else b for i, b in enumerate(block))
     sizes = [b + rng.choice((0, b, b // 2, rng.randrange(b))) for b in block]
     if rng.random() < 0.7:
         sizes = [size // 16 * 16 or size for size in sizes]
@@ -49,6 +53,10 @@ def _steps(rng: Random, block: tuple[int, ...], warp: tuple[int, ...], atom: tup
     ]
     if rng.random() < 0.15:
         lines = [*lines[:2], lines[3].replace("4:", "3:")]
+    elif rng.random() < 0.1:
+        # both staged outside of the loop over k
+        lines[0] = lines[0].replace("( ^, ^ ; ^ )", f"( {factors} ; ^ )")
+        lines[1] = lines[1].replace(factors, "^, ^")
     elif rng.random() < 0.1:
         lines[1], lines[2] = lines[1].replace("2:", "3:"), lines[2].replace("3:", "2:")
     return lines

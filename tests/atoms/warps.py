@@ -229,6 +229,8 @@ class _Warp:
         per = 16 // src.dtype.bytes
         data = self.memory[s.src]
         for r, place in enumerate(s.dst):
+            rows_end = at[8 * r : 8 * r + 8].max() + per
+            assert rows_end <= src.elements, f"ldmatrix: {s.src} is read past its end, at {rows_end}"
             rows = np.stack([data[x : x + per] for x in at[8 * r : 8 * r + 8]])
             assert (at[8 * r : 8 * r + 8] % per == 0).all(), "ldmatrix: a row is not aligned"
             half = rows.view(np.uint16)

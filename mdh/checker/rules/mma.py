@@ -44,12 +44,17 @@ def check_mma(subject: Subject) -> Iterator[Diagnostic]:
 
 def _splits(subject: Subject, s: int) -> Iterator[Diagnostic]:
     step = subject.draft.splitting[s]
+    units = [c.value for c in step.cores if isinstance(c.value, Unit) and c.value.layer == Layer.MMA]
     for d, core in enumerate(step.cores):
         split, dim = subject.plan.steps[s].splits[d], subject.stage.dims[d]
         if not isinstance(core.value, Unit) or core.value.layer != Layer.MMA:
             if split.tile > 1:
                 headline = f"an atom has one element along `{dim.name}`, the step's tile has {split.tile}"
                 said = "write 1 here; a step outside takes the loop"
+                yield Diagnostic(CODE, headline, subject.at_tile(s, d), help=said)
+            elif split.parts > 1 and split.layer is None and len(units) == len("mnk"):
+                headline = f"the MMA step loops over {split.parts} parts of `{dim.name}`"
+                said = f"a step outside that takes the loop: a tile of 1 along `{dim.name}`"
                 yield Diagnostic(CODE, headline, subject.at_tile(s, d), help=said)
             continue
         wanted = DimKind.PW if core.value.axis == "k" else DimKind.CC
@@ -109,7 +114,7 @@ def check_factors(subject: Subject) -> Iterator[Diagnostic]:
             yield Diagnostic(OPERAND, headline, labels, help=said)
     for dim in (product.m, product.n, product.k):
         yield from _dealt(subject, s, dim)
-    for load, other in ((product.left, product.m), (product.right, product.n)):
+    for load, other in _factors(product):
         yield from _factor(subject, s, _Read(product, load, other))
 
 
@@ -147,8 +152,12 @@ class _Read:
 def _factor(subject: Subject, s: int, read: _Read) -> Iterator[Diagnostic]:
     name = read.load.buffer
     index = affine_index(subject.program, subject.stage, read.load.index)
-    linear = None if index is None else tuple(Affine(f.terms) for f in index)
-    copies = [c for c in subject.tiles.copies if c.tile.buffer == name and c.linear == linear]
+    copies = _copies(subject, read.load)
+    if copies and copies[-1].step >= s:
+        headline = f"`{name}` is staged at the MMA step, whose atoms read it"
+        said = f"move `{name}:SM[…]` to a step outside of MMA"
+        yield Diagnostic(OPERAND, headline, subject.at_entry(copies[-1].step, name), help=said)
+        return
     if index is None or not copies or copies[-1].tile.space is not Space.SM:
         headline = f"`{name}` is not staged in SM, where atoms read their factors"
         labels = subject.at_entry(copies[-1].step, name) if copies else subject.at_step(s)
@@ -159,6 +168,34 @@ def _factor(subject: Subject, s: int, read: _Read) -> Iterator[Diagnostic]:
     wrong = _holes(read, copies[-1]) or _rows(subject, s, read, copies[-1], index)
     if wrong is not None:
         yield Diagnostic(OPERAND, wrong[0], subject.at_entry(copies[-1].step, name), help=wrong[1])
+
+
+def _factors(product: Product) -> tuple[tuple[Load, int], ...]:
+    return (product.left, product.m), (product.right, product.n)
+
+
+def _copies(subject: Subject, load: Load) -> list[Copy]:
+    """The copies that a read is served by, the last one innermost."""
+    index = affine_index(subject.program, subject.stage, load.index)
+    linear = None if index is None else tuple(Affine(f.terms) for f in index)
+    return [c for c in subject.tiles.copies if c.tile.buffer == load.buffer and c.linear == linear]
+
+
+def _cut_within(subject: Subject, read: _Read) -> Iterator[Diagnostic]:
+    """The first remainder inside of the staged part of a factor: atoms would read past what was copied."""
+    levels = subject.tiles.levels
+    for copy in _copies(subject, read.load)[-1:]:
+        inside = [levels.of_var(v) for axis in copy.tile.axes for v, *_ in axis.variables]
+        cut = next((lv for lv in inside if not lv.exact and str(lv.dim) in read.dims), None)
+        if cut is not None:
+            name = subject.dim(cut.dim)
+            headline = (
+                f"the staged part of `{copy.tile.buffer}` has {cut.parent} along `{name}`, and atoms read"
+                f" tiles of {cut.tile}, of which the last one reaches past its end"
+            )
+            labels = subject.at_tile(cut.step, cut.dim) + subject.at_entry(copy.step, copy.tile.buffer)
+            said = f"a tile that divides {cut.parent}, or stage `{copy.tile.buffer}` inside of these tiles"
+            yield Diagnostic(EDGE, headline, labels, help=said)
 
 
 def _holes(read: _Read, copy: Copy) -> tuple[str, str] | None:
@@ -200,9 +237,18 @@ def _rows(
 
 
 def check_edges(subject: Subject) -> Iterator[Diagnostic]:
-    """K173. Where tiles of k are cut, both factors end at the same k: copies have zeros behind it."""
+    """K173. Tiles inside of the staged part of a factor divide one another, so that it has every element that
+    an atom takes. Where tiles of k are cut outside of it, both factors end at the same k: copies have zeros
+    behind it."""
     _, product = _product(subject)
     if product is None:
+        return
+    found = [
+        d for load, other in _factors(product) for d in _cut_within(subject, _Read(product, load, other))
+    ]
+    within = {d.labels[0].span: d for d in reversed(found)}
+    if within:
+        yield from within.values()
         return
     levels, k = subject.tiles.levels, product.k
     extent, name = levels.extents[k], subject.dim(k)

@@ -1,0 +1,20 @@
+"""Errors of the Python API carry their whole message into the traceback."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from mdh.diagnostics import Failed, render_text
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """A Failed that is raised inside carries its whole message, places included, into the traceback."""
+    try:
+        yield
+    except Failed as failed:
+        add_notes(failed)
+        raise
+
+
+def add_notes(failed: Failed) -> None:
+    failed.add_note("\n".join(render_text(d) for d in failed.diagnostics))
