@@ -84,7 +84,8 @@ def budgets(text: str) -> Found:
     right = sum(row[-1] == "ok" for row in cells)
     told = ", ".join(f"{float(row[0]):.0f} s took {row[2]} s" for row in cells)
     long = sum(float(row[0]) >= 3600 for row in cells)
-    return Found(told, right == len(cells), len(cells) if long else min(len(cells), 2), 3)
+    clocks = [f"{row[0]} s by a clock that went {row[-2]} as fast" for row in cells if row[-2] != "×1"]
+    return Found(told, right == len(cells), len(cells) if long else min(len(cells), 2), 3, tuple(clocks))
 
 
 def worker_kills(text: str) -> Found:
