@@ -10,7 +10,7 @@ from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tuner.candidates.foresight import foresee
 from mdh.tuner.candidates.shortlist import DRAWN, FIRST, Shortlist, drawn_first
-from mdh.tuner.space import Space, identity, make_space
+from mdh.tuner.space import ExactSpace, identity, make_space
 
 MATMUL = """void matmul(int M, int N, int K, const float A[M][K], const float B[K][N], float C[M][N]) {
   for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) {
@@ -22,7 +22,7 @@ OPEN = """1: (de-)comp( ?, ?, ^ ) ( ^,^ ; ^ ) ( BLK.y, BLK.x, ^ )
 2: (de-)comp( ?, ?, ? ) ( ^,^ ; C:RM[1,2] ) ( ^,^,FOR.1 )"""
 
 
-def space(schedule: str, n: int) -> Space:
+def space(schedule: str, n: int) -> ExactSpace:
     program = read_program(Source("m.c", MATMUL), defines={"M": n, "N": n, "K": n})
     machine = load_machine("generic-cpu")
     return make_space(

@@ -14,7 +14,7 @@ from mdh.machine import load_machine
 from mdh.results.variable import Point
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tuner.space import Space
+from mdh.tuner.space import ExactSpace
 from mdh.tuner.space import nested as nested_module
 from mdh.tuner.space.exact import Joint
 from mdh.tuner.space.frames import BLOCK, GRID, THREAD, Bands, Nesting
@@ -34,7 +34,7 @@ LABELLED = "2: (de-)comp( ?,? ) ( ^ ; ^ ) ( ?,? )\n1: (de-)comp( ?,? ) ( ^ ; ^ )
 OPEN = ((HOLES * 2, "h200"), (HOLES * 2, "generic-cpu"), (LABELLED, "a100"))
 
 
-def banded(found: Space, bands: Bands) -> Joint:
+def banded(found: ExactSpace, bands: Bands) -> Joint:
     """The joint chains of a space of one stage, nested by these bands."""
     plain = found.joint
     labels = [s.label or n for n, s in enumerate(found.template.sections[0].steps)]
@@ -42,7 +42,7 @@ def banded(found: Space, bands: Bands) -> Joint:
     return Joint(plain.chains, plain.groups, (Nesting.of(plain.chains, order, bands),))
 
 
-def nests(found: Space, point: Point, bands: Bands) -> bool:
+def nests(found: ExactSpace, point: Point, bands: Bands) -> bool:
     """The rule itself, asked of the splits of a point."""
     plan = found._outlines[0].plan(dict(enumerate(point)))
     deepest = -1
@@ -132,7 +132,7 @@ def test_entries_that_a_name_ties_are_left_to_the_checker() -> None:
     assert found.counted[-1] == "copies inward"
 
 
-def open_space(workload: str, machine: str, steps: int) -> Space:
+def open_space(workload: str, machine: str, steps: int) -> ExactSpace:
     """`?` alone, at the sizes of the workload's file."""
     path = ROOT / "inputs_c" / f"{workload}.c"
     sizes = {"M": 1024, "N": 1024, "K": 1024} if workload == "matmul" else {}

@@ -12,7 +12,7 @@ from mdh.ir.program import Program
 from mdh.machine import load_machine
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tuner.space import Kind, Space, identity, make_space
+from mdh.tuner.space import ExactSpace, Kind, identity, make_space
 
 MATMUL = """void matmul(const float A[M][K], const float B[K][N], float C[M][N]) {
   for (int i = 0; i < M; i++)
@@ -31,7 +31,7 @@ def program(text: str = MATMUL, **sizes: int) -> Program:
     return read_program(Source("f.c", text), defines=sizes)
 
 
-def space(schedule: str, machine: str = "h200", text: str = MATMUL, **sizes: int) -> Space:
+def space(schedule: str, machine: str = "h200", text: str = MATMUL, **sizes: int) -> ExactSpace:
     target = "opencl" if machine == "generic-cpu" else "cuda"
     return make_space(
         program(text, **sizes), parse_schedule(Source("s.mdh", schedule)), load_machine(machine), target
