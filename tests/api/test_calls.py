@@ -1,6 +1,8 @@
 """Calls in a loop: arguments by name, sizes from shapes, bound calls, and the keys of calls."""
 
 import gc
+import os
+import signal
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -197,3 +199,52 @@ def _plain(binder: Binder, args: tuple[Any, ...]) -> bool:
     except Failed:
         return False
     return type(args[2]) in (int, float) and not bound.notes
+
+
+class _Odd:
+    """Says that it comes from nowhere, or from a library that is not loaded."""
+
+
+@pytest.mark.parametrize("module", [None, "torch", "cupy"])
+def test_types_that_mislead_are_refused_in_words(fixed: mdh.Kernel, module: str | None) -> None:
+    kind = type("Odd", (_Odd,), {"__module__": module})
+    with pytest.raises(Failed) as failed:
+        fixed(4, 3, 1.0, kind(), _arrays()[1])
+    assert failed.value.diagnostics[0].code == "A102"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_while_another_thread_builds_is_told() -> None:
+    """The child has the lock of a thread that it does not have."""
+    kernel = mdh.compile(SCALE, device="c", defines={"m": 3})
+    kernel(4, 3, 1.0, *_arrays())
+    read, write = os.pipe()
+    kernel._lock.acquire()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        try:
+            kernel(5, 3, 1.0, *_arrays(5))
+        except Failed as failed:
+            os.write(write, failed.diagnostics[0].code.encode())
+        os._exit(0)
+    kernel._lock.release()
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        assert pipe.read() == "D107"
+    os.waitpid(child, 0)
+
+
+def test_a_bound_call_explains_its_refusal() -> None:
+    text = (
+        "void take(const int I[4], const float A[8], float B[4])\n"
+        "{ for (int i = 0; i < 4; i++) B[i] = A[I[i]]; }\n"
+    )
+    kernel = mdh.compile(mdh.Source("take.c", text), device="c")
+    index, a, b = np.arange(4, dtype=np.int32), np.ones(8, np.float32), np.zeros(4, np.float32)
+    run = kernel.bind(index, a, b)
+    assert (run() == 1).all()
+    index[2] = 99
+    with pytest.raises(Failed) as failed:
+        run()
+    assert failed.value.diagnostics[0].code == "A130" and "error[A130]" in failed.value.__notes__[0]
