@@ -4,7 +4,7 @@ from mdh.checker.options import Found, word
 from mdh.checker.subject import Draft, at, listed
 from mdh.diagnostics import Diagnostic, Label
 from mdh.hardware import Layer
-from mdh.ir.atoms import ATOMS, Atom, atoms_of
+from mdh.ir.atoms import ATOMS, WGMMA, Atom, atoms_of
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Load, Var, walk
 from mdh.ir.plan import PlanStep, Product, Split
@@ -13,8 +13,8 @@ from mdh.ir.program import Stage
 from mdh.language import LANGUAGES
 from mdh.schedule.model import Step, Unit
 
-CODE, LATER = "K171", "K190"
-WGMMA = "wgmma"
+CODE = "K171"
+MOST_SHOWN = 8
 ACC = {"f32": "f32", "f16": "f16", "f64": "f64", "s32": "i32"}
 """What `@acc` calls a type, and what mdh calls it."""
 
@@ -47,7 +47,8 @@ def product_of(draft: Draft, tiles: tuple[int, ...], found: Found) -> Product | 
         return None
     factors = ordered_reads(draft.stage, axes, reads[:2])
     taken = (c.value for s in draft.splitting for c in s.cores if isinstance(c.value, Unit))
-    if factors is None or any(u.layer in (Layer.THR, Layer.VEC) for u in taken):
+    own = (Layer.THR, Layer.VEC, *((Layer.WRP,) if by_group(draft) else ()))
+    if factors is None or any(u.layer in own for u in taken):
         return None
     if not LANGUAGES[draft.target].tensor_cores:
         labels = at(step.span, "a tensor-core step")
@@ -69,10 +70,7 @@ def _said(draft: Draft, step: Step, factors: tuple[Load, Load], acc: DType) -> F
     known = {a.word for a in ATOMS if (a.left, a.right, a.acc) == (factors[0].dtype, factors[1].dtype, acc)}
     for attr in step.attrs:
         said = word(attr)
-        if attr.name == "atom" and said == WGMMA:
-            headline = "`@atom(wgmma)` is not lowered yet"
-            out.append(Diagnostic(LATER, headline, at(attr.span), help="use `@atom(mma)`"))
-        elif attr.name == "atom" and known and said not in known:
+        if attr.name == "atom" and known and said not in known:
             headline = f"`@atom({said})` does not multiply {factors[0].dtype} by {factors[1].dtype}"
             fits = listed(f"@atom({w})" for w in sorted(known))
             out.append(Diagnostic(CODE, headline, at(attr.span), help=f"write {fits}, or leave it out"))
@@ -91,48 +89,60 @@ def _atom(
     found: Found,
 ) -> Atom | None:
     left, right = factors[0].dtype, factors[1].dtype
-    of_types = [a for a in ATOMS if (a.left, a.right, a.acc) == (left, right, acc)]
+    grouped = by_group(draft)
+    of_types = [a for a in ATOMS if (a.left, a.right, a.acc, a.grouped) == (left, right, acc, grouped)]
     here = [a for a in atoms_of(draft.machine.compute_capability) if a in of_types]
     atom = next((a for a in here if a.shape == shape), None)
     if atom is not None:
         return atom
-    what = f"multiplies {left} by {right} and adds {acc}"
+    what = f"multiplies {left} by {right} and adds {acc}{' in a warp group' if grouped else ''}"
     given = "×".join(map(str, shape))
     labels = tuple(Label(label.span, f"{given} as m × n × k") for label in at(step.span))
     if not of_types:
-        said = "f16 or bf16 added in f32, 8-bit integers in i32, f64 in f64; or THR and a register tile"
+        said = "f16 or bf16 added in f32, 8-bit integers in i32" + (
+            "; or warps (WRP) instead of warp groups"
+            if grouped
+            else ", f64 in f64; or THR and a register tile"
+        )
         found.append(Diagnostic(CODE, f"no atom {what}", labels, help=said))
     elif not here:
         least = min(a.since for a in of_types)
         headline = f"`{draft.machine.name}` has no atom that {what}"
-        said = f"GPUs of compute capability {least / 10} have; here: THR and a register tile"
+        other = "warps (WRP) and `@atom(mma)`" if grouped else "THR and a register tile"
+        said = f"GPUs of compute capability {least / 10} have; here: {other}"
         found.append(Diagnostic(CODE, headline, labels, help=said))
     else:
         near = sorted(here, key=lambda a: sum(abs(x - y) for x, y in zip(a.shape, shape, strict=True)))
         headline = f"`{draft.machine.name}` has no atom of {given} that {what}"
-        shapes = ", ".join("×".join(map(str, a.shape)) for a in near)
+        shapes = ", ".join("×".join(map(str, a.shape)) for a in near[:MOST_SHOWN])
         found.append(Diagnostic(CODE, headline, labels, help=f"shapes, the nearest first: {shapes}"))
     return None
 
 
-def lane_steps(n: int, product: Product, parents: tuple[int, ...]) -> tuple[PlanStep, PlanStep]:
+def by_group(draft: Draft) -> bool:
+    """Whether warp groups issue the atoms: the schedule says so, or splits over WGP and not over WRP."""
+    said = {word(a) for a in draft.splitting[-1].attrs if a.name == "atom"}
+    layers = {c.value.layer for s in draft.splitting for c in s.cores if isinstance(c.value, Unit)}
+    return WGMMA in said or (not said and Layer.WGP in layers and Layer.WRP not in layers)
+
+
+def lane_steps(n: int, product: Product, parents: tuple[int, ...]) -> tuple[PlanStep, ...]:
     """The implied steps that split an atom's C into elements: rows of m in halves, of which a lane has an
     element each; columns of n in pairs. Lane number 4 y + x has row y and the columns 2 x and 2 x + 1 of each
-    half, as `Atom.c` says. A part of k is for all lanes.
+    half, as `Atom.c` says. A part of k is for all lanes. Before that, each warp of a group takes 16 rows.
 
-    n: number of the first of the two. parents: the step's tiles.
+    n: number of the first of the steps. parents: the step's tiles.
     """
-    atom, last = product.atom, range(len(parents))
-    tiles = [{product.m: 8, product.n: 2, product.k: atom.k}, {product.m: 1, product.n: 1, product.k: 1}]
-    units = [{product.n: 0}, {product.m: 1}]
-    out = []
-    for s in range(2):
+    atom, m, k = product.atom, product.m, product.k
+    group = ({m: 16, product.n: 8, k: atom.k}, {m: (Layer.WRP, 1)})
+    halves = ({m: 8, product.n: 2, k: atom.k}, {product.n: (Layer.THR, 0)})
+    elements = ({m: 1, product.n: 1, k: 1}, {m: (Layer.THR, 1)})
+    out: list[PlanStep] = []
+    for tiles, units in (group, halves, elements) if atom.grouped else (halves, elements):
         splits = []
-        for d in last:
-            tile = tiles[s].get(d, 1)
-            axis = units[s].get(d)
-            layer = None if axis is None else Layer.THR
-            splits.append(Split(d, parents[d], tile, layer, axis or 0, rank=d))
-        out.append(PlanStep(n + s, n + s, tuple(splits), (), ()))
+        for d, parent in enumerate(parents):
+            layer, axis = units.get(d, (None, 0))
+            splits.append(Split(d, parent, tiles.get(d, 1), layer, axis, rank=d))
+        out.append(PlanStep(n + len(out), n + len(out), tuple(splits), (), ()))
         parents = tuple(split.tile for split in splits)
-    return out[0], out[1]
+    return tuple(out)

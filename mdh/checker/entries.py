@@ -21,7 +21,8 @@ def staging_of(draft: Draft, buffer: str, mem: Mem, found: Found) -> Staging | N
     attrs = keep(
         mem.attrs, SM_ATTRS if region == Space.SM else RM_ATTRS, f"an input staged in {region}", found
     )
-    copy = copying(attrs["copy"], draft.machine, found) if "copy" in attrs else Copying()
+    held = draft.program.buffer_of[buffer]
+    copy = copying(attrs["copy"], draft.machine, held, found) if "copy" in attrs else Copying()
     return Staging(
         buffer,
         region,
@@ -32,6 +33,7 @@ def staging_of(draft: Draft, buffer: str, mem: Mem, found: Found) -> Staging | N
         vec=copy.vec,
         cache=_cache_hint(attrs.get("cache")),
         window="window" in attrs,
+        multicast=copy.multicast,
         span=mem.span,
     )
 

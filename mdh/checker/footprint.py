@@ -3,7 +3,7 @@
 import math
 
 from mdh.decompose.tiles import state_sizes
-from mdh.hardware import THREADED, Combine, Space
+from mdh.hardware import THREADED, Combine, Engine, Space
 from mdh.ir.layout import Level
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import DimKind
@@ -11,12 +11,21 @@ from mdh.ir.tile import ALIGNMENT, Tile, Tiles
 from mdh.poly.digits import Chain, Cut, index_of
 
 WORD = 4
+TOKEN = 8
 WARP = 32
 
 
 def shared_bytes(plan: StagePlan, tiles: Tiles, *, cpu: bool) -> int:
     """Bytes of shared memory of a block: staged inputs in all slots, regions, and scratch of combines."""
-    return tiles.bytes_in(Space.SM) + (0 if cpu else combine_bytes(plan))
+    return tiles.bytes_in(Space.SM) + (0 if cpu else combine_bytes(plan) + token_bytes(plan))
+
+
+def token_bytes(plan: StagePlan) -> int:
+    """Bytes of the tokens of tma copies: for each slot one that says it is filled, and with `@roles` one that
+    says it is free."""
+    slots = [s.stages for s in plan.steps if any(x.engine is Engine.TMA for x in s.stagings)]
+    each = TOKEN * (1 if plan.roles is None else 2)
+    return sum(-(-n * each // ALIGNMENT) * ALIGNMENT for n in slots)
 
 
 def register_words(tiles: Tiles) -> int:
@@ -32,7 +41,7 @@ def taken(tile: Tile) -> int:
 def fragment_words(plan: StagePlan) -> int:
     """32-bit registers in which a lane holds the factors' fragments, for its warp's atoms along m and n."""
     step = None if plan.atoms is None else plan.steps[plan.atoms]
-    if step is None or step.product is None:
+    if step is None or step.product is None or step.product.atom.grouped:
         return 0
     atom, parts = step.product.atom, [s.parts for s in step.splits]
     left = atom.a.count * atom.left.bytes * parts[step.product.m]

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from mdh.checker.subject import at, listed
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import BlockOrder, Engine
+from mdh.ir.copy_engine import MOST_RANK, UNIT
+from mdh.ir.program import Buffer
 from mdh.machine import Machine
 from mdh.schedule.model import Arg, ArgCall, Attr
 
@@ -30,6 +32,7 @@ PLACES = {
     "roles": "the grid's block step",
     "atom": "an MMA step",
     "acc": "an MMA step",
+    "inflight": "an MMA step",
 }
 
 Found = list[Diagnostic]
@@ -72,12 +75,13 @@ class Copying:
 
     engine: Engine = Engine.PLAIN
     vec: int | None = None
+    multicast: bool = False
 
 
-def copying(attr: Attr, machine: Machine, found: Found) -> Copying:
+def copying(attr: Attr, machine: Machine, buffer: Buffer, found: Found) -> Copying:
     """The first engine of the `else` chain that the machine has; reports K165 if there is none.
 
-    TMA copies are not lowered yet, so an alternative after `tma` is always taken.
+    Before an alternative, `tma` is also passed over where it cannot see the array at all.
     """
     vec = number(attr, "vec")
     choice = argument(attr)
@@ -85,15 +89,26 @@ def copying(attr: Attr, machine: Machine, found: Found) -> Copying:
     while choice is not None:
         engine = Engine(str(choice.value))
         asked.append(engine)
-        lowered = engine is not Engine.TMA or choice.fallback is None
-        if engine in machine.copy_engines and lowered:
-            return Copying(engine, vec)
+        unseen = engine is Engine.TMA and choice.fallback is not None and unmapped(buffer) is not None
+        if engine in machine.copy_engines and not unseen:
+            multicast = any(a.value == "multicast" for a in attr.args)
+            return Copying(engine, vec, multicast=multicast and engine is Engine.TMA)
         choice = choice.fallback
     engines = listed(machine.copy_engines)
     headline = f"`{machine.name}` has no copy engine {listed(asked)} with this target"
     said = f"its engines: {engines}; `@copy({' else '.join(asked)} else plain)` states a fallback"
     found.append(Diagnostic("K165", headline, at(attr.span), help=said))
     return Copying(Engine.PLAIN, vec)
+
+
+def unmapped(buffer: Buffer) -> str | None:
+    """Why no tensor map describes an array, or None. Its rows begin at multiples of 16 bytes."""
+    row, size = buffer.shape[-1:], buffer.dtype.bytes
+    if not 1 <= len(buffer.shape) <= MOST_RANK:
+        return f"it has {len(buffer.shape)} dimensions, a tensor map has 1 to {MOST_RANK}"
+    if len(buffer.shape) > 1 and row[0] * size % UNIT:
+        return f"its rows have {row[0] * size} bytes, which is no multiple of {UNIT}"
+    return None
 
 
 def ordering(attr: Attr) -> tuple[BlockOrder, int]:

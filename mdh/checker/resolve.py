@@ -8,10 +8,10 @@ from dataclasses import replace
 from mdh.checker.atoms import lane_steps, product_of
 from mdh.checker.concrete import concrete_steps
 from mdh.checker.entries import holding_of, staging_of
-from mdh.checker.options import Found, keep, no_effect, number, ordering, word
+from mdh.checker.options import Found, argument, keep, no_effect, number, ordering, word
 from mdh.checker.subject import Draft
 from mdh.hardware import BlockOrder, Layer
-from mdh.ir.plan import Grid, PlanStep, Split, StagePlan
+from mdh.ir.plan import Grid, PlanStep, Roles, Split, StagePlan
 from mdh.schedule.model import Attr, Core, ForEntry, Mem, Step, TileEntry, Unit
 from mdh.schedule.printer import print_step, wrapped_step
 
@@ -28,7 +28,7 @@ def resolve(draft: Draft) -> tuple[StagePlan, Found]:
     parents = draft.extents
     loops: tuple[int | None, ...] = (None,) * len(parents)
     written = draft.splitting
-    shown = concrete_steps(written, draft.extents, draft.machine)
+    shown = concrete_steps(written, draft)
     for n, step in enumerate(written, start=1):
         sizes = zip(step.tiles, parents, strict=True)
         tiles = tuple(t.value if isinstance(t.value, int) else p for t, p in sizes)
@@ -47,7 +47,8 @@ def resolve(draft: Draft) -> tuple[StagePlan, Found]:
     order = tuple(sorted(range(len(steps)), key=lambda i: steps[i].label))
     grid = _grid(draft, order, found)
     results = len(draft.stage.results)
-    return StagePlan(draft.stage, tuple(steps), order, grid, ((),) * results), found
+    roles = _roles(draft, found)
+    return StagePlan(draft.stage, tuple(steps), order, grid, ((),) * results, roles), found
 
 
 def _initial_attributes(draft: Draft) -> tuple[Attr, ...]:
@@ -133,9 +134,9 @@ def _plan_step(draft: Draft, step: Step, n: int, splits: tuple[Split, ...], foun
 
 
 def _step_attributes(step: Step, plan: PlanStep, found: Found) -> PlanStep:
-    """`@stages` and `@unroll`. `_grid` reads the attributes of the grid; warp roles are not lowered."""
+    """`@stages`, `@unroll` and `@inflight`. `_grid` and `_roles` read the attributes of the grid."""
     mma = has_layer(step, Layer.MMA)
-    known = ("stages", "unroll", "roles", *GRID_ATTRS, *(("atom", "acc") if mma else ()))
+    known = ("stages", "unroll", "roles", *GRID_ATTRS, *(("atom", "acc", "inflight") if mma else ()))
     attrs = keep(step.attrs, known, "a step without MMA", found)
     stages = number(attrs.get("stages")) or 1
     said = ("stages", "unroll") if stages > 1 else ("unroll",)
@@ -152,6 +153,7 @@ def _step_attributes(step: Step, plan: PlanStep, found: Found) -> PlanStep:
         plan,
         stages=stages if turns else 1,
         unroll=_unroll(attrs.get("unroll")),
+        inflight=number(attrs.get("inflight")),
         stagings=tuple(replace(s, window=s.window and turns) for s in plan.stagings),
     )
 
@@ -198,6 +200,22 @@ def _grid(draft: Draft, order: tuple[int, ...], found: Found) -> Grid:
         if attr.name == "order" and grid.order != BlockOrder.ROWS and not {"x", "y"} <= axes:
             found.append(no_effect(attr, "a grid without the axes x and y"))
     return grid
+
+
+def _roles(draft: Draft, found: Found) -> Roles | None:
+    """`@roles` of the step that splits over BLK."""
+    out = None
+    for step in draft.splitting:
+        for attr in (a for a in step.attrs if a.name == "roles"):
+            if not has_layer(step, Layer.BLK):
+                found.append(no_effect(attr, "a step without BLK"))
+                continue
+            said = argument(attr, "regs")
+            ratio = said.value if said is not None and isinstance(said.value, str) else None
+            shares = None if ratio is None else tuple(int(n) for n in ratio.split("/"))
+            registers = None if shares is None else (shares[0], shares[1])
+            out = Roles(number(attr, "load") or 1, number(attr, "math") or 1, registers)
+    return out
 
 
 def _grid_attribute(grid: Grid, attr: Attr) -> Grid:

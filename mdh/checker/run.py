@@ -48,7 +48,7 @@ def check(
         if plan is not None:
             plans.append(plan)
             name = stage.name if len(program.stages) > 1 else None
-            sections.append(concrete(Section(name, section.steps), draft.extents, draft.machine))
+            sections.append(concrete(Section(name, section.steps), draft))
     if found:
         raise Failed(*found)
     text = print_schedule(Schedule(tuple(sections), machine.name, program.name))

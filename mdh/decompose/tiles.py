@@ -14,7 +14,7 @@ from mdh.decompose.image import image
 from mdh.decompose.levels import make_levels
 from mdh.decompose.order import in_code_order
 from mdh.decompose.regions import RegionOpening, held_axis, levels_from, openings
-from mdh.hardware import THREADED, Combine, Layer, Space
+from mdh.hardware import THREADED, Combine, Engine, Layer, Space
 from mdh.ir.affine import Affine
 from mdh.ir.expr import Expr
 from mdh.ir.layout import Axis, Level, Levels
@@ -22,6 +22,7 @@ from mdh.ir.plan import StagePlan, Staging
 from mdh.ir.program import DimKind, Program, Result, Stage
 from mdh.ir.tile import (
     ALIGNMENT,
+    BOX_LINE,
     SWIZZLE_LINE,
     Compute,
     Copy,
@@ -94,6 +95,11 @@ class _Tree:
         aligned = staging.region is Space.SM and slots > 1
         unit = SWIZZLE_LINE if staging.swizzle else ALIGNMENT if aligned else group.size
         axes = image(self.levels, group.affine, group.shifts, inside)
+        span = 0
+        if staging.engine is Engine.TMA:
+            unit = BOX_LINE * (staging.swizzle or ALIGNMENT)
+            whole = staging.swizzle // group.size
+            span = whole if whole and axes[-1].extent > whole else 0
         return Tile(
             staging.buffer,
             staging.region,
@@ -104,6 +110,7 @@ class _Tree:
             staging.swizzle,
             slots,
             unit,
+            span,
         )
 
 

@@ -9,6 +9,8 @@ import numpy as np
 
 from mdh.device.arguments import scalar_value
 from mdh.device.cuda_driver import LoadedCubin, PackedLaunch
+from mdh.device.tensor_map import encoded_map
+from mdh.ir.copy_engine import TensorMap
 from mdh.target.text import BufferArg, EntryPoint, Scratch
 
 ALIGNED = 256
@@ -46,6 +48,8 @@ def bound_launch(
     for arg in entry.args:
         if isinstance(arg, BufferArg):
             arguments.append(ctypes.c_void_p(pointers[arg.name]))
+        elif isinstance(arg, TensorMap):
+            arguments.append(encoded_map(arg, pointers[arg.buffer]))
         else:
             value = scalar_value(scalars[arg.name], arg.dtype)
             arguments.append(np.ctypeslib.as_ctypes_type(value.dtype)(value.item()))

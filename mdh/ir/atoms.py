@@ -1,7 +1,8 @@
 """Atoms: the products of small matrices that tensor cores compute in one instruction, as data.
 
 A warp issues an atom: its 32 lanes together hold the factors A (m x k) and B (k x n) and the accumulator C
-(m x n) in registers. Source: PTX ISA, "Matrix Fragments for mma".
+(m x n) in registers. Or a warp group does (`wgmma`): its 128 lanes hold C, and A and B lie in shared memory.
+Source: PTX ISA, "Matrix Fragments for mma" and "Register Fragments and Shared Memory Matrix Layouts".
 """
 
 from dataclasses import dataclass
@@ -9,6 +10,9 @@ from dataclasses import dataclass
 from mdh.ir.dtype import BF16, F16, F32, F64, I8, I32, U8, DType
 
 LANES = 32
+GROUP_LANES = 128
+"""Of a warp group."""
+WGMMA = "wgmma"
 WORD = 4
 """Bytes of a register."""
 
@@ -50,7 +54,8 @@ class Fragment:
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """C += A B. word: its name in schedules. since: the first compute capability that has it, times ten."""
+    """C += A B. word: its name in schedules. since, until: the first and the last compute capability that
+    have it, times ten."""
 
     word: str
     m: int
@@ -60,6 +65,17 @@ class Atom:
     right: DType
     acc: DType
     since: int
+    until: int = 1000
+
+    @property
+    def grouped(self) -> bool:
+        """A warp group issues it."""
+        return self.word == WGMMA
+
+    @property
+    def transposes(self) -> bool:
+        """A group's atom may read a factor whose rows run along m or n."""
+        return self.grouped and self.left.bits == 16
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -67,7 +83,7 @@ class Atom:
 
     @property
     def name(self) -> str:
-        """As messages and kernels call it: `m16n8k16_f32_bf16_bf16`."""
+        """As kernels call it: `m16n8k16_f32_bf16_bf16`."""
         return f"m{self.m}n{self.n}k{self.k}_{self.acc}_{self.left}_{self.right}"
 
     @property
@@ -90,10 +106,13 @@ class Atom:
     @property
     def c(self) -> Fragment:
         """Rows m, columns n."""
+        pairs, pair = LaneDigit(1, 4, 2), LaneDigit(1, 2, 1)
+        if self.grouped:
+            row = FragmentPlace((_GROUP, _WARP), (LaneDigit(2, 2, 8),))
+            column = FragmentPlace((pairs,), (pair, LaneDigit(4, self.n // 8, 8)))
+            return Fragment(self.m * self.n // GROUP_LANES, row, column)
         row = FragmentPlace((_GROUP,), (LaneDigit(2, self.m // 8, 8),))
-        return Fragment(
-            self.m * self.n // LANES, row, FragmentPlace((LaneDigit(1, 4, 2),), (LaneDigit(1, 2, 1),))
-        )
+        return Fragment(self.m * self.n // LANES, row, FragmentPlace((pairs,), (pair,)))
 
     def _along_k(self, block: int) -> FragmentPlace:
         """block: elements of a lane before its next ones along k, four lanes further."""
@@ -106,17 +125,28 @@ class Atom:
 
 _GROUP = LaneDigit(4, 8, 1)
 """Four lanes after one another share a row of C."""
+_WARP = LaneDigit(32, 4, 16)
+"""Each warp of a group has 16 rows of C."""
 
 _BYTES = (I8, U8)
+_COLUMNS, _BYTE_COLUMNS = range(256, 0, -8), (*range(256, 32, -16), 32, 24, 16, 8)
+"""Of wgmma's results: with 16-bit factors, with bytes."""
 ATOMS = (
     *(Atom("mma", 16, 8, k, t, t, F32, 80) for t in (BF16, F16) for k in (16, 8)),
     *(Atom("mma", 16, 8, k, a, b, I32, 80) for a in _BYTES for b in _BYTES for k in (32, 16)),
     Atom("dmma", 8, 8, 4, F64, F64, F64, 80),
     *(Atom("dmma", 16, 8, k, F64, F64, F64, 90) for k in (4, 8, 16)),
+    *(Atom(WGMMA, 64, n, 16, t, t, F32, 90, 90) for t in (BF16, F16) for n in _COLUMNS),
+    *(
+        Atom(WGMMA, 64, n, 32, a, b, I32, 90, 90)
+        for a in _BYTES
+        for b in _BYTES
+        for n in (*range(256, 32, -16), 32, 24, 16, 8)
+    ),
 )
 """All that are lowered."""
 
 
 def atoms_of(capability: int | None) -> tuple[Atom, ...]:
     """Those of a device by its compute capability times ten; none of what is no NVIDIA GPU."""
-    return tuple(a for a in ATOMS if capability is not None and capability >= a.since)
+    return tuple(a for a in ATOMS if capability is not None and a.since <= capability <= a.until)

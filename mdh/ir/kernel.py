@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from mdh.hardware import CacheHint, Engine, Space, SyncScope
-from mdh.ir.atoms import Atom
+from mdh.ir.copy_engine import CopyEngineStmt, TensorMap
 from mdh.ir.dtype import I32, DType
-from mdh.ir.expr import Expr, Load
+from mdh.ir.expr import Expr
+from mdh.ir.matrix import MatrixStmt
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,35 +212,9 @@ class Wait:
     pending: int
 
 
-@dataclass(frozen=True, slots=True)
-class LoadMatrix:
-    """`ldmatrix`: the lanes of a warp load 8 x 8 matrices of 16-bit elements, one into each of `dst`.
-
-    dst: registers of type U32. Lanes 8 r … 8 r + 7 say by `index` where the rows of matrix number r begin: 16
-    aligned bytes of an SM buffer. Lane number 4 y + x receives the elements 2 x and 2 x + 1 of row y.
-    transposed: it receives those of column y.
-    """
-
-    dst: tuple[Load, ...]
-    src: str
-    index: tuple[Expr, ...]
-    transposed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Mma:
-    """A warp's acc += a b: each lane gives its elements of the three matrices, which lie in registers as the
-    atom says; those shorter than a register share one of type U32."""
-
-    atom: Atom
-    acc: tuple[Load, ...]
-    a: tuple[Load, ...]
-    b: tuple[Load, ...]
-
-
 Stmt = (
     Comment | Alloc | Let | Store | Move | Atomic | For | While | If | Barrier | Fence | Commit | Wait
-    | LoadMatrix | Mma
+    | MatrixStmt | CopyEngineStmt
 )  # fmt: skip
 
 
@@ -259,7 +234,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """params: DM buffers, and scalars as (name, dtype), in argument order."""
+    """params: DM buffers, scalars as (name, dtype), and tensor maps, in argument order."""
 
     name: str
     stage: str
@@ -268,6 +243,7 @@ class Kernel:
     launch: Launch
     body: tuple[Stmt, ...]
     comment: str = ""
+    maps: tuple[TensorMap, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

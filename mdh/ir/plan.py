@@ -60,6 +60,7 @@ class Staging:
     vec: int | None = None
     cache: CacheHint = CacheHint.DEFAULT
     window: bool = False
+    multicast: bool = False
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
@@ -100,7 +101,8 @@ class PlanStep:
 
     splits: one per dimension, in dimension order. stages: slots of the staged buffers; 1 means no pipeline.
     unroll: 1 for none, 0 for full, n for a factor; None leaves it to the lowering. product: of an MMA step,
-    whose parts are sequential loops; two implied steps then split an atom into the elements of its lanes.
+    whose parts are sequential loops; implied steps then split an atom into the elements of its lanes.
+    inflight: groups of its atoms that may still run when the next part of the factors is awaited.
     """
 
     number: int
@@ -115,7 +117,20 @@ class PlanStep:
     wrapped: tuple[str, ...] = ()
     """The same text in lines, if it is too long for one."""
     product: Product | None = None
+    inflight: int | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """`@roles`: `load` warp groups of a block copy, the others, of which there are `math`, compute.
+
+    registers: of each thread that copies, and of each that computes; None: the compiler's share for both.
+    """
+
+    load: int
+    math: int
+    registers: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +160,7 @@ class StagePlan:
     code_order: tuple[int, ...]
     grid: Grid
     combines: tuple[tuple[Combine, ...], ...]
+    roles: Roles | None = None
     decomposed: Tiles | None = field(default=None, compare=False, repr=False)
     """The tile tree; set once all fields above are settled."""
 

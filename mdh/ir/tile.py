@@ -7,14 +7,32 @@ the lowering read it. The body of a node is nested inside it, and runs in order.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
+from math import prod
 
 from mdh.hardware import Combine, Engine, Layer, Space
 from mdh.ir.affine import Affine
+from mdh.ir.copy_engine import MOST_BOX
 from mdh.ir.layout import Axis, Level, Levels, elements_of, strides_for
 from mdh.ir.program import Stage
 
 ALIGNMENT, SWIZZLE_LINE = 16, 128
 """Bytes of the widest access, and of the line of shared memory in which a swizzle moves chunks."""
+BOX_LINE = 8
+"""Rows of swizzled bytes (without a swizzle: units of 16 bytes) after which the place of a box repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Boxes:
+    """How the copy engine copies a tile: boxes of equal shape that each land without gaps. starts: the first
+    element of each, by dimension of the tile."""
+
+    shape: tuple[int, ...]
+    starts: tuple[tuple[int, ...], ...]
+
+    @property
+    def elements(self) -> int:
+        return prod(self.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +42,8 @@ class Tile:
 
     sizes: bytes of an element, or of each component of a record; components are stored apart. layout: the
     axes, the slowest first. pad: elements added to each row. unit: the size of a slot is a multiple of this
-    many bytes.
+    many bytes. span: if > 0, rows are cut into blocks of so many elements, and the blocks of all rows follow
+    one another, as the copy engine writes them with a swizzle.
     """
 
     buffer: str
@@ -36,6 +55,23 @@ class Tile:
     swizzle: int = 0
     slots: int = 1
     unit: int = 1
+    span: int = 0
+
+    @property
+    def boxes(self) -> Boxes:
+        """Of a tile whose last dimension is the fastest. Where a box does not reach through a dimension, the
+        slower ones have one box for each element: else there would be gaps in what lands."""
+        box: list[int] = []
+        for d in reversed(range(len(self.axes))):
+            extent = self.shape[d]
+            fastest = d == len(self.axes) - 1
+            cut = any(n < self.shape[-1 - i] for i, n in enumerate(box) if i or not self.span)
+            most = self.span if fastest and self.span else MOST_BOX
+            divisors = (n for n in range(min(most, extent), 0, -1) if extent % n == 0)
+            box.append(1 if cut else next(divisors))
+        shape = tuple(reversed(box))
+        steps = (range(0, n, b) for n, b in zip(self.shape, shape, strict=True))
+        return Boxes(shape, tuple(product(*steps)))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -71,7 +107,7 @@ class Tile:
         whole line if it is swizzled."""
         if self.space is not Space.SM:
             return self.bytes
-        chunk = SWIZZLE_LINE if self.swizzle else ALIGNMENT
+        chunk = max(SWIZZLE_LINE, self.unit) if self.swizzle else ALIGNMENT
         return sum(-(-self._bytes_of(size) // chunk) * chunk for size in self.sizes)
 
     def _bytes_of(self, size: int) -> int:

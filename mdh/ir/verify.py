@@ -1,6 +1,8 @@
 """What every Kernel must satisfy before a target prints it; a violation is a bug of the lowering."""
 
 from mdh.hardware import Space, SyncScope
+from mdh.ir.copy_engine import Arrive, Await, BoxCopy, Expect, InitTokens
+from mdh.ir.dtype import U64
 from mdh.ir.expr import Call, Expr, Load, Var, walk
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import (
@@ -13,14 +15,13 @@ from mdh.ir.kernel import (
     If,
     Kernel,
     Let,
-    LoadMatrix,
-    Mma,
     Module,
     Move,
     Stmt,
     Store,
     While,
 )
+from mdh.ir.matrix import GroupMma, LoadMatrix, Mma
 from mdh.ir.walk import bodies, declared_by, expressions, statements
 
 
@@ -104,6 +105,26 @@ def _accesses(kernel: Kernel, s: Stmt, bufs: dict[str, Buf]) -> None:
             _registers(kernel, s.dst, bufs)
         case Mma(_, acc, a, b):
             _registers(kernel, (*acc, *a, *b), bufs)
+        case GroupMma():
+            _registers(kernel, (s.acc,), bufs)
+            for m in (s.a, s.b):
+                _rank(kernel, m.buffer, m.index, bufs)
+        case InitTokens(buffer, _):
+            _token(kernel, buffer, bufs)
+        case Expect() | Arrive() | Await():
+            _rank(kernel, s.buffer, s.index, bufs)
+            _token(kernel, s.buffer, bufs)
+        case BoxCopy():
+            _rank(kernel, s.dst, s.index, bufs)
+            _rank(kernel, s.token, s.slot, bufs)
+            _token(kernel, s.token, bufs)
+            if all(m.name != s.map or len(m.shape) != len(s.start) for m in kernel.maps):
+                raise Malformed(f"{kernel.name}: {s.map} is no tensor map of this rank")
+
+
+def _token(kernel: Kernel, buffer: str, bufs: dict[str, Buf]) -> None:
+    if buffer not in bufs or (bufs[buffer].space, bufs[buffer].dtype) != (Space.SM, U64):
+        raise Malformed(f"{kernel.name}: {buffer} holds no tokens")
 
 
 def _registers(kernel: Kernel, places: tuple[Load, ...], bufs: dict[str, Buf]) -> None:

@@ -4,6 +4,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from mdh.ir.copy_engine import (
+    Arrive,
+    Await,
+    BoxCopy,
+    Expect,
+    InitTokens,
+    SetRegisters,
+    TokensReady,
+)
 from mdh.ir.expr import Const, Expr, Load, map_children, substitute, walk
 from mdh.ir.kernel import (
     Alloc,
@@ -16,14 +25,13 @@ from mdh.ir.kernel import (
     For,
     If,
     Let,
-    LoadMatrix,
-    Mma,
     Move,
     Stmt,
     Store,
     Wait,
     While,
 )
+from mdh.ir.matrix import GroupMma, LoadMatrix, Mma, MmaCommit, MmaFence, MmaWait, SharedMatrix
 
 
 def bodies(s: Stmt) -> tuple[tuple[Stmt, ...], ...]:
@@ -66,6 +74,8 @@ def map_expressions(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
     match s:
         case Comment() | Barrier() | Fence() | Commit() | Wait():
             return s
+        case MmaFence() | MmaCommit() | MmaWait() | InitTokens() | TokensReady() | SetRegisters():
+            return s
         case Alloc(buf, init):
             return Alloc(buf, None if init is None else f(init))
         case Let():
@@ -90,6 +100,22 @@ def map_expressions(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
             return replace(s, dst=_places(s.dst, f), index=tuple(map(f, s.index)))
         case Mma():
             return replace(s, acc=_places(s.acc, f), a=_places(s.a, f), b=_places(s.b, f))
+        case GroupMma():
+            return replace(s, acc=_places((s.acc,), f)[0], a=_matrix(s.a, f), b=_matrix(s.b, f))
+        case Expect():
+            return replace(s, index=tuple(map(f, s.index)))
+        case Arrive():
+            return replace(s, index=tuple(map(f, s.index)), rank=None if s.rank is None else f(s.rank))
+        case Await():
+            return replace(s, index=tuple(map(f, s.index)), parity=f(s.parity))
+        case BoxCopy():
+            return replace(
+                s,
+                start=tuple(map(f, s.start)),
+                index=tuple(map(f, s.index)),
+                slot=tuple(map(f, s.slot)),
+                peers=None if s.peers is None else f(s.peers),
+            )
         case _:
             assert_never(s)
 
@@ -97,6 +123,10 @@ def map_expressions(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
 def _places(registers: tuple[Load, ...], f: Callable[[Expr], Expr]) -> tuple[Load, ...]:
     """Registers with `f` applied to their indices: they stay the places that they are."""
     return tuple(replace(r, index=tuple(map(f, r.index))) for r in registers)
+
+
+def _matrix(m: SharedMatrix, f: Callable[[Expr], Expr]) -> SharedMatrix:
+    return replace(m, index=tuple(map(f, m.index)))
 
 
 def expressions(s: Stmt) -> tuple[Expr, ...]:
@@ -110,6 +140,8 @@ def expressions(s: Stmt) -> tuple[Expr, ...]:
     map_expressions(s, note)
     if isinstance(s, Mma):
         out.extend((*s.acc, *s.a, *s.b))
+    if isinstance(s, GroupMma):
+        out.append(s.acc)
     return tuple(out)
 
 
@@ -163,6 +195,10 @@ def loaded(s: Stmt) -> list[BufferElement]:
             return [*out, BufferElement(s.src, s.src_index)]
         case LoadMatrix():
             return [*out, BufferElement(s.src, s.index)]
+        case GroupMma():
+            return [*out, *(BufferElement(m.buffer, m.index) for m in (s.a, s.b))]
+        case Await() | Arrive() | Expect():
+            return [*out, BufferElement(s.buffer, s.index)]
         case _:
             return out
 
@@ -178,6 +214,12 @@ def stored(s: Stmt) -> list[BufferElement]:
             return [BufferElement(r.buffer, r.index) for r in s.dst]
         case Mma():
             return [BufferElement(r.buffer, r.index) for r in s.acc]
+        case GroupMma():
+            return [BufferElement(s.acc.buffer, s.acc.index)]
+        case BoxCopy():
+            return [BufferElement(s.dst, s.index), BufferElement(s.token, s.slot)]
+        case Arrive() | Expect():
+            return [BufferElement(s.buffer, s.index)]
         case _:
             return []
 
@@ -214,5 +256,12 @@ def with_buffers(s: Stmt, names: Mapping[str, str]) -> Stmt:
             return replace(s, dst=_renamed(s.dst, names), src=names.get(s.src, s.src))
         case Mma():
             return replace(s, acc=_renamed(s.acc, names), a=_renamed(s.a, names), b=_renamed(s.b, names))
+        case GroupMma():
+            a, b = (replace(m, buffer=names.get(m.buffer, m.buffer)) for m in (s.a, s.b))
+            return replace(s, acc=_renamed((s.acc,), names)[0], a=a, b=b)
+        case InitTokens() | Expect() | Arrive() | Await():
+            return replace(s, buffer=names.get(s.buffer, s.buffer))
+        case BoxCopy():
+            return replace(s, dst=names.get(s.dst, s.dst), token=names.get(s.token, s.token))
         case _:
             return s

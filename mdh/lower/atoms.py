@@ -12,8 +12,9 @@ from mdh.ir.affine import Affine
 from mdh.ir.atoms import LANES, Fragment, FragmentPlace, LaneDigit
 from mdh.ir.dtype import I32, U32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var
-from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, LoadMatrix, Mma, Stmt, Store
+from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Stmt, Store
 from mdh.ir.layout import Level
+from mdh.ir.matrix import LoadMatrix, Mma
 from mdh.ir.plan import Product
 from mdh.lower.nest import Nest
 from mdh.lower.scope import Region, Scope, key_of

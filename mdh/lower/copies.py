@@ -11,11 +11,12 @@ from fractions import Fraction
 
 from mdh.hardware import Engine, Space
 from mdh.ir.affine import Affine
-from mdh.ir.construct import ZERO, add, at_least, conjunction, digit, less, loop, scaled, shifted
+from mdh.ir.construct import ZERO, add, at_least, conjunction, digit, div, less, loop, mod, scaled, shifted
 from mdh.ir.expr import Expr, Var
 from mdh.ir.kernel import Alloc, Buf, ForKind, Let, Move, Stmt
-from mdh.ir.layout import Axis
+from mdh.ir.layout import Axis, row_major
 from mdh.ir.plan import Staging
+from mdh.ir.tile import BOX_LINE, Boxes
 from mdh.ir.tile import Copy as Node
 from mdh.lower.deal import deal, wrap
 from mdh.lower.nest import Nest, dm_buf
@@ -31,7 +32,8 @@ VECTOR_LANES = 16
 class StagedCopy:
     """One staged access group: `dst` receives what `src` holds of `buffer`.
 
-    offset: where the copied part begins in the buffer of `dst`, by dim; empty: at its start.
+    offset: where the copied part begins in the buffer of `dst`, by dim; empty: at its start. boxes: in which
+    the copy engine copies it.
     """
 
     staging: Staging
@@ -39,6 +41,7 @@ class StagedCopy:
     dst: Instance
     src: Instance
     offset: tuple[int, ...] = ()
+    boxes: Boxes | None = None
 
     def into(self, slot: Affine) -> "StagedCopy":
         """The copy into one of the slots of `dst`."""
@@ -67,6 +70,9 @@ def _copy(nest: Nest, node: Node, staging: Staging, scope: Scope, slots: int, nu
     dtype = nest.buffers[tile.buffer].dtype
     src = scope.live.get(key) or whole(dm_buf(nest.buffers[tile.buffer], readonly=True))
     shape, strides = tile.shape, tile.strides
+    if tile.span:
+        shape = (shape[-1] // tile.span, *shape[:-1], tile.span)
+        strides = row_major(shape)
     if slots > 1:
         shape = (slots, *shape)
         strides = (tile.bytes // tile.slots // dtype.bytes, *strides)
@@ -80,8 +86,11 @@ def _copy(nest: Nest, node: Node, staging: Staging, scope: Scope, slots: int, nu
     if piped is not None:
         # the last, shorter part of a pipelined loop goes through the pipeline's first slot
         return StagedCopy(staging, key, Instance(piped, tile.axes, Affine()), src)
-    buf = Buf(name, tile.space, dtype, shape, strides, align=VECTOR_BYTES, swizzle=tile.swizzle)
-    return StagedCopy(staging, key, Instance(nest.declare(buf), tile.axes), src)
+    boxed = staging.engine is Engine.TMA
+    align = BOX_LINE * (tile.swizzle or VECTOR_BYTES) if boxed else VECTOR_BYTES
+    buf = Buf(name, tile.space, dtype, shape, strides, align=align, swizzle=tile.swizzle)
+    instance = Instance(nest.declare(buf), tile.axes, span=tile.span)
+    return StagedCopy(staging, key, instance, src, boxes=tile.boxes if boxed else None)
 
 
 def emit_copy(nest: Nest, copy: StagedCopy, scope: Scope) -> list[Stmt]:
@@ -134,6 +143,8 @@ def addresses(
     dst = [shifted(c, n) for c, n in zip(coordinates, offset, strict=True)]
     axes = zip(copy.dst.axes, copy.src.axes, coordinates, strict=True)
     src = [_source_index(nest, axis, source, c, scope) for axis, source, c in axes]
+    if copy.src.span:
+        src = [div(src[-1], copy.src.span), *src[:-1], mod(src[-1], copy.src.span)]
     slots = [() if i.slot is None else (nest.expr(i.slot, scope),) for i in (copy.dst, copy.src)]
     return (*slots[0], *dst), (*slots[1], *src)
 

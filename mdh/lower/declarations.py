@@ -6,9 +6,28 @@ This is the part of a kernel's lowering that changes. Everything else is a froze
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from mdh.ir.copy_engine import TensorMap
 from mdh.ir.kernel import Buf
 from mdh.ir.names import fresh
 from mdh.lower.names import Names
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRing:
+    """The tokens of a step's slots, and the register that counts the turns of all its loops.
+
+    filled: a phase ends when a slot has been filled; free: when all who read it have. None: barriers say
+    that. readers: how many threads arrive at a token of `free`.
+    """
+
+    filled: Buf
+    free: Buf | None
+    turn: Buf
+    readers: int
+
+    @property
+    def slots(self) -> int:
+        return self.filled.shape[0]
 
 
 @dataclass(slots=True)
@@ -24,6 +43,10 @@ class Declarations:
     shared: dict[str, Buf] = field(default_factory=dict)
     synchronised: set[str] = field(default_factory=set)
     slack: dict[str, int] = field(default_factory=dict)
+    rings: dict[int, TokenRing] = field(default_factory=dict)
+    """Of the steps whose parts the copy engine brings, by number."""
+    maps: dict[TensorMap, TensorMap] = field(default_factory=dict)
+    """By what they say, with no name yet."""
     _asked: dict[Buf, Buf] = field(default_factory=dict)
     """The declared buffer of each one that was asked for."""
 
@@ -50,6 +73,12 @@ class Declarations:
 
     def synchronise(self, bufs: Iterable[Buf]) -> None:
         self.synchronised.update(b.name for b in bufs)
+
+    def map_of(self, said: TensorMap) -> TensorMap:
+        """The parameter that says this of an array; `said` has no name."""
+        if said not in self.maps:
+            self.maps[said] = replace(said, name=self.fresh(f"{said.buffer}_map"))
+        return self.maps[said]
 
     def extend(self, slack: Mapping[str, int]) -> None:
         """Give buffers at least so many elements of slack."""

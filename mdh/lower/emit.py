@@ -9,12 +9,15 @@ from mdh.ir.construct import conjunction, less, loop
 from mdh.ir.expr import Var
 from mdh.ir.kernel import Alloc, Barrier, Comment, Commit, For, ForKind, If, Stmt, Wait
 from mdh.ir.layout import MOST_PEELS, Level
+from mdh.ir.matrix import MmaWait
 from mdh.ir.program import DimKind
 from mdh.lower.atoms import emit_atoms
+from mdh.lower.boxes import boxed, emit_boxed, emit_boxed_loop, inflight
 from mdh.lower.close import close_region, open_region
 from mdh.lower.copies import emit_copy, plan_copies
 from mdh.lower.finish import stated_width
 from mdh.lower.fragments import stated
+from mdh.lower.group_atoms import emit_group_atoms
 from mdh.lower.nest import Emit, Nest
 from mdh.lower.pipeline_loop import emit_pipelined, pipelines
 from mdh.lower.point import emit_point
@@ -26,6 +29,7 @@ from mdh.lower.scope import (
     OpenCarries,
     Point,
     ReducePart,
+    Role,
     ScanChunk,
     ScanPart,
     ScanParts,
@@ -50,7 +54,7 @@ def emit_block(nest: Nest, leaf: Leaf) -> list[Stmt]:
         if lv.layer in (Layer.BLK, Layer.CLU, Layer.DEV, Layer.NOD) and not lv.exact and not lv.cyclic
     ]
     scope = Scope(leaf)
-    if not edges:
+    if not edges or nest.role is Role.LOAD:
         return emit(nest, scope)
     if all(nest.stage.dims[lv.dim].kind is not DimKind.CC for lv in edges):
         return _around(nest, scope, _versions(nest, edges, scope, _item))
@@ -90,20 +94,25 @@ def emit(nest: Nest, scope: Scope) -> list[Stmt]:
 def _around(nest: Nest, scope: Scope, inner: list[Stmt]) -> list[Stmt]:
     """`inner` between the opening and the closing of the regions at the scope's position."""
     opening = [r for r in nest.regions if r.opens == scope.position]
+    if not opening or nest.role is Role.LOAD:
+        return inner
     before = [s for r in opening for s in open_region(nest, r, scope)]
     after = [s for r in reversed(opening) for s in close_region(nest, r, scope)]
-    return [*before, *inner, *after]
+    ended = [MmaWait(0)] if inflight(nest) else []
+    return [*before, *inner, *ended, *after]
 
 
 def _item(nest: Nest, scope: Scope) -> list[Stmt]:
     """Everything from item `scope.position` on, inside of the regions that open there."""
+    if nest.role is Role.LOAD and not nest.copies(nest.items[scope.position :]):
+        return []
     match scope.leaf:
         case OpenCarries(at) as carries if at == scope.position:
             return open_carries(nest, carries, scope, _item)
         case ScanParts(at) as parts if at == scope.position:
             return scan_parts(nest, parts, scope, _item)
         case Atoms(at) if at == scope.position:
-            return emit_atoms(nest, scope)
+            return emit_atoms(nest, scope) if nest.warp_atoms else emit_group_atoms(nest, scope)
     if scope.position == len(nest.items):
         return _leaf(nest, scope)
     match nest.items[scope.position]:
@@ -134,6 +143,10 @@ def _leaf(nest: Nest, scope: Scope) -> list[Stmt]:
 def _step(nest: Nest, number: int, scope: Scope) -> list[Stmt]:
     """The copies of a step, and what follows them."""
     step = nest.plan.steps[number]
+    if boxed(step):
+        return emit_boxed(nest, number, scope, lambda n, at: emit(n, at.at(scope.position + 1)))
+    if nest.role is Role.LOAD:
+        return emit(nest, scope.at(scope.position + 1))
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
     live = dict(scope.live)
     copies = plan_copies(nest, number, scope)
@@ -170,6 +183,9 @@ def _loop(nest: Nest, level: Level, scope: Scope) -> list[Stmt]:
         return [_for(nest, level, 0, ends.begun, emit(nest, kept), _kind(nest, level))]
     if ends is not None and step is None and scope.peels + ends.begun - ends.whole <= MOST_CUTS:
         return _cut_loop(nest, level, ends, inner)
+    if nest.plan.atoms is not None and _boxed_below(nest, scope.position + 1):
+        # zeros behind the edge are terms of the sums
+        return _parts(nest, level, level.parts, step, inner)
     if level.exact or level.cyclic or scope.peels >= MOST_PEELS or level.full_parts == 0:
         return _parts(nest, level, level.parts, step, inner)
     peeled = replace(inner, peels=scope.peels + 1)
@@ -194,12 +210,19 @@ def _pipelined(nest: Nest, position: int) -> int | None:
     """The number of the step that begins at the item, if its copies are pipelined."""
     item = nest.items[position]
     step = nest.plan.steps[item] if isinstance(item, int) else None
-    pipelined = step is not None and step.stages > 1 and pipelines(nest, step)
+    pipelined = step is not None and step.stages > 1 and pipelines(nest, step) and nest.role is None
     return item if pipelined and isinstance(item, int) else None
+
+
+def _boxed_below(nest: Nest, position: int) -> bool:
+    """Whether the copy engine brings what the loop's turns read."""
+    return any(isinstance(it, int) and boxed(nest.plan.steps[it]) for it in nest.items[position:])
 
 
 def _parts(nest: Nest, level: Level, count: int, step: int | None, inner: Scope) -> list[Stmt]:
     """The first `count` parts of a loop; step: whose copies are pipelined in it."""
+    if step is not None and boxed(nest.plan.steps[step]):
+        return emit_boxed_loop(nest, level, count, step, inner, _below_step)
     if step is not None:
         return emit_pipelined(nest, level, count, step, inner, _below_step)
     return [_for(nest, level, 0, count, emit(nest, inner), _kind(nest, level))]

@@ -9,30 +9,36 @@ from mdh.ir.expr import Var, loads, walk
 from mdh.ir.kernel import Alloc, Buf, Kernel, Stmt, Workspace
 from mdh.ir.program import Program
 from mdh.ir.walk import expressions, reads, statements, writes
+from mdh.lower.boxes import token_start
 from mdh.lower.cluster import finish_by_cluster
 from mdh.lower.dependent_launch import begins_early
-from mdh.lower.launch import bind_units, launch_of
+from mdh.lower.launch import bind_blocks, bind_threads, launch_of
 from mdh.lower.nest import Nest, dm_buf
 from mdh.lower.overread import clear_slack
 from mdh.lower.passes.table import Facts, Observer, run_passes
+from mdh.lower.roles import in_roles
 from mdh.lower.ticket import finish_by_ticket
 
 
-def kernel_of(nest: Nest, body: list[Stmt], observe: Observer) -> tuple[Kernel, tuple[Workspace, ...]]:
+def kernel_of(
+    nest: Nest, body: list[Stmt], observe: Observer, load: list[Stmt] | None = None
+) -> tuple[Kernel, tuple[Workspace, ...]]:
     """The kernel with this body, and the workspaces that only it needs.
 
-    observe: sees the kernel between the passes.
+    observe: sees the kernel between the passes. load: what the role that copies does, where there are roles.
     """
     tail, counters = finish_by_ticket(nest)
-    inner = [*body, *tail, *finish_by_cluster(nest)]
-    bound = bind_units(nest, [*clear_slack(nest), *inner])
+    inner = bind_blocks(nest, [*clear_slack(nest), *body, *tail, *finish_by_cluster(nest)])
+    inner = inner if load is None else in_roles(nest, inner, bind_blocks(nest, load))
+    bound = [*bind_threads(nest), *token_start(nest), *inner]
     shared = nest.declarations.with_slack
     text = (*(Alloc(b) for b in shared.values()), *bound)
     bufs = {n: dm_buf(b, readonly=True) for n, b in nest.buffers.items()}
     bufs.update((w.buf.name, w.buf) for w in counters)
     scalars = tuple((s.name, s.dtype) for s in nest.program.scalars)
     launch = launch_of(nest)
-    raw = Kernel(nest.name, nest.stage.name, tuple(bufs.values()), scalars, launch, text)
+    maps = tuple(nest.declarations.maps.values())
+    raw = Kernel(nest.name, nest.stage.name, tuple(bufs.values()), scalars, launch, text, maps=maps)
     done = run_passes(raw, _facts(nest, {**bufs, **shared}), observe)
     known = nest.program.buffer_order
     params = _buffers(nest, done, bufs, (*known, *(n for n in bufs if n not in known)))

@@ -7,6 +7,7 @@ its own shape; otherwise it is one-dimensional and coordinates are digits of the
 from math import prod
 
 from mdh.hardware import BLOCKED, BlockOrder, Layer
+from mdh.ir.atoms import GROUP_LANES
 from mdh.ir.construct import ZERO, add, digit, div, mod, mul, num
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Call, Expr, Var
@@ -52,6 +53,9 @@ def _in_line(nest: Nest) -> bool:
 def _block(nest: Nest) -> tuple[int, int, int]:
     if nest.cpu:
         return (1, 1, 1)
+    roles = nest.plan.roles
+    if roles is not None:
+        return (nest.threads + roles.load * GROUP_LANES, 1, 1)
     if _linear(nest):
         return (nest.threads, 1, 1)
     x, y, z = (nest.plan.axis_parts(Layer.THR, a) for a in range(3))
@@ -62,23 +66,23 @@ def _linear(nest: Nest) -> bool:
     return any(nest.plan.units(layer) > 1 for layer in (Layer.WGP, Layer.WRP))
 
 
-def bind_units(nest: Nest, body: list[Stmt]) -> list[Stmt]:
-    """`body` below the definitions of all core-level variables (and below the tile loop of @persistent)."""
-    lets = _thread_lets(nest)
+def bind_blocks(nest: Nest, body: list[Stmt]) -> list[Stmt]:
+    """`body` below the definitions of the variables of blocks and clusters, and below the tile loop of
+    @persistent."""
     plan = nest.plan
     if nest.counter:
         number = nest.fresh("tile")
-        return [*lets, *draw_ticket(nest, number), *_tile_lets(nest, Var(number)), *body]
+        return [*draw_ticket(nest, number), *_tile_lets(nest, Var(number)), *body]
     if not plan.grid.persistent:
-        return [*lets, *_block_lets(nest), *body]
+        return [*_block_lets(nest), *body]
     clustered = launch_of(nest).cluster[0] if plan.units(Layer.CLU) > 1 else 1
     if clustered > 1:
-        return [*lets, *_rank_lets(nest), *_clusters_in_turn(nest, clustered, body)]
+        return [*_rank_lets(nest), *_clusters_in_turn(nest, clustered, body)]
     total = plan.units(Layer.BLK) * plan.units(Layer.CLU)
     tile = nest.fresh("tile")
     inner = (*_tile_lets(nest, Var(tile)), *body)
     count = launch_of(nest).grid[0]
-    return [*lets, For(tile, _block_id(0), num(total), num(count), inner)]
+    return [For(tile, _block_id(0), num(total), num(count), inner)]
 
 
 def _clusters_in_turn(nest: Nest, size: int, body: list[Stmt]) -> list[Stmt]:
@@ -103,7 +107,8 @@ def _rank_lets(nest: Nest) -> list[Stmt]:
     return _unit_lets(nest, coordinates, (Layer.BLK,))
 
 
-def _thread_lets(nest: Nest) -> list[Stmt]:
+def bind_threads(nest: Nest) -> list[Stmt]:
+    """The definitions of the variables of threads."""
     if nest.cpu or nest.threads == 1:
         return []
     out: list[Stmt] = []

@@ -7,7 +7,7 @@ from math import prod
 from mdh.decompose.accesses import affine_index
 from mdh.hardware import THREADED, Combine, Layer, Space
 from mdh.ir.affine import Affine, to_expr
-from mdh.ir.construct import conjunction, less
+from mdh.ir.construct import conjunction, div, less, mod
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Const, Expr, Load, Var, map_children, substitute
 from mdh.ir.kernel import Buf, Stmt
@@ -17,7 +17,7 @@ from mdh.ir.program import Buffer, DimKind, Program, Stage
 from mdh.ir.tile import Item, Tiles
 from mdh.lower.declarations import Declarations
 from mdh.lower.fold import Fold
-from mdh.lower.scope import Instance, Region, Scope, key_of
+from mdh.lower.scope import Instance, Region, Role, Scope, key_of
 from mdh.machine import Machine
 
 
@@ -45,6 +45,8 @@ class Nest:
     """Scans whose blocks look back: the workspaces of what each part passes on (`look_back_buffers`)."""
     counter: str = ""
     """Workspace of the tickets that number the blocks, where the grid's own numbers do not."""
+    role: Role | None = None
+    """Of the threads that the code is for, where some only copy; None: of all threads."""
     carried: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """Folds whose unfinished state waits in workspaces between outer sequential reduction loops."""
 
@@ -68,6 +70,13 @@ class Nest:
     @property
     def threads(self) -> int:
         return 1 if self.cpu else prod(self.plan.units(layer) for layer in THREADED)
+
+    @property
+    def warp_atoms(self) -> bool:
+        """Whether single warps issue the atoms, rather than warp groups."""
+        s = self.plan.atoms
+        product = None if s is None else self.plan.steps[s].product
+        return product is not None and not product.atom.grouped
 
     @property
     def clustered(self) -> tuple[int, ...]:
@@ -191,7 +200,20 @@ class Nest:
         """Index expressions of a program element in an instance, its slot included."""
         local = instance.local(tuple(self.levels.over(i) for i in index))
         where = tuple(self.expr(i, scope) for i in local)
+        if instance.span:
+            block, rest = self._within_block(local[-1], instance.span, scope)
+            where = (block, *where[:-1], rest)
         return where if instance.slot is None else (self.expr(instance.slot, scope), *where)
+
+    def _within_block(self, place: Affine, span: int, scope: Scope) -> tuple[Expr, Expr]:
+        """(number of the block, place in it) of a place in a row that is cut into blocks."""
+        blocks = {v: c // span for v, c in place.terms if c % span == 0}
+        rest = Affine.of({v: c for v, c in place.terms if c % span}, place.const % span)
+        low, high = rest.bounds(self.ranges(scope))
+        if not any(v in scope.values for v in place.names) and low >= 0 and high < span:
+            return self.expr(Affine.of(blocks, place.const // span), scope), self.expr(rest, scope)
+        whole = self.expr(place, scope)
+        return div(whole, span), mod(whole, span)
 
 
 Emit = Callable[[Nest, Scope], list[Stmt]]

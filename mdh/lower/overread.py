@@ -71,7 +71,8 @@ def overread(
     """Reads of a copy, none of which goes past its end so far. guards: of the points that may not exist."""
     sums = nest.dims(DimKind.PW, DimKind.PS)
     summed = frozenset(str(g.dim) for g in guards if g.dim in sums)
-    buf = source.buf if not nest.cpu and _is_dense(source) else None
+    alone = nest.cpu or nest.plan.roles is not None
+    buf = source.buf if not alone and _is_dense(source) else None
     return Overread(nest, buf, index, summed, given)
 
 

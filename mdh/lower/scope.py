@@ -5,6 +5,7 @@ The code of a kernel is written from outside in. Each part of it gets a Scope an
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
 from mdh.hardware import Space
 from mdh.ir.affine import Affine, to_expr
@@ -16,6 +17,13 @@ Key = tuple[str, tuple[Affine, ...]]
 """A buffer and the linear part of an access's index: accesses that differ by constants share a key."""
 
 
+class Role(StrEnum):
+    """What threads do with the parts of inputs that the copy engine brings."""
+
+    LOAD = "load"
+    MATH = "math"
+
+
 # -- where elements lie ------------------------------------------------------------------------
 
 
@@ -24,12 +32,14 @@ class Instance:
     """Where a buffer's elements live at some place in the code: `buf` holds those that the axes name. A copy
     of a buffer holds the image of its accesses over the levels inside (language.md section 5).
 
-    slot: the pipeline slot to read, prefixed to every index.
+    slot: the pipeline slot to read, prefixed to every index. span: as of a Tile; the number of the block then
+    stands before the other dimensions.
     """
 
     buf: Buf
     axes: tuple[Axis, ...]
     slot: Affine | None = None
+    span: int = 0
 
     def local(self, index: tuple[Affine, ...]) -> tuple[Affine, ...]:
         return tuple(axis.local(i) for axis, i in zip(self.axes, index, strict=True))

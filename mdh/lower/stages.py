@@ -22,7 +22,7 @@ from mdh.lower.names import Names
 from mdh.lower.nest import Nest, dm_buf
 from mdh.lower.passes.table import Observer, unobserved
 from mdh.lower.regions import make_regions
-from mdh.lower.scope import POINT, Atoms, Leaf
+from mdh.lower.scope import POINT, Atoms, Leaf, Role
 from mdh.lower.simple_plan import simple_plan
 from mdh.machine import Machine
 
@@ -89,7 +89,12 @@ def workspaces(buffers: Iterable[Buffer], zero: Container[str] = ()) -> Built:
 
 def build(context: Context, nest: Nest, leaf: Leaf = POINT) -> Built:
     """The kernel of a nest. leaf: what stands inside of its loops."""
-    return finished(context, nest, emit_block(nest, leaf))
+    if nest.plan.roles is None:
+        return finished(context, nest, emit_block(nest, leaf))
+    math, load = (replace(nest, role=role) for role in (Role.MATH, Role.LOAD))
+    bodies = emit_block(math, leaf), emit_block(load, leaf)
+    kernel, more = kernel_of(nest, bodies[0], context.observe, bodies[1])
+    return Built((kernel,), more)
 
 
 def finished(context: Context, nest: Nest, body: list[Stmt]) -> Built:

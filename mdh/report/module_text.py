@@ -3,6 +3,16 @@
 from typing import assert_never
 
 from mdh.hardware import CacheHint
+from mdh.ir.copy_engine import (
+    Arrive,
+    Await,
+    BoxCopy,
+    CopyEngineStmt,
+    Expect,
+    InitTokens,
+    SetRegisters,
+    TokensReady,
+)
 from mdh.ir.expr import Expr, Load
 from mdh.ir.kernel import (
     Alloc,
@@ -16,8 +26,6 @@ from mdh.ir.kernel import (
     If,
     Kernel,
     Let,
-    LoadMatrix,
-    Mma,
     Module,
     Move,
     Stmt,
@@ -25,6 +33,7 @@ from mdh.ir.kernel import (
     Wait,
     While,
 )
+from mdh.ir.matrix import GroupMma, LoadMatrix, MatrixStmt, Mma, MmaCommit, MmaFence, MmaWait, SharedMatrix
 from mdh.report.expression_text import expression_text
 
 
@@ -46,6 +55,8 @@ def _kernel_lines(kernel: Kernel) -> list[str]:
     lines = [f"  kernel {kernel.name} of stage {kernel.stage}: grid {grid}, block {block}"]
     lines.extend(f"    {_buffer(b)}{' readonly' if b.readonly else ''}" for b in kernel.buffers)
     lines.extend(f"    {name}: {dtype}" for name, dtype in kernel.scalars)
+    for m in kernel.maps:
+        lines.append(f"    {m.name}: map of {m.buffer}, boxes {m.box}, swizzle {m.swizzle}")
     lines.extend(_block(kernel.body, 4))
     return lines
 
@@ -77,7 +88,18 @@ def _statement(stmt: Stmt, depth: int) -> list[str]:
 
 
 def _simple(
-    stmt: Comment | Alloc | Let | Store | Move | Atomic | Barrier | Fence | Commit | Wait | LoadMatrix | Mma,
+    stmt: Comment
+    | Alloc
+    | Let
+    | Store
+    | Move
+    | Atomic
+    | Barrier
+    | Fence
+    | Commit
+    | Wait
+    | MatrixStmt
+    | CopyEngineStmt,
 ) -> str:
     match stmt:
         case Comment(text, _):
@@ -106,8 +128,47 @@ def _simple(
             return f"load matrix{how} {_registers(dst)} = {_element(src, index, 1)}"
         case Mma(atom, acc, a, b):
             return f"mma {atom.name} {_registers(acc)} += {_registers(a)} * {_registers(b)}"
+        case GroupMma(atom, acc, row, column, a, b):
+            kept = f"{_element(acc.buffer, acc.index, 1)} by {row}, {column}"
+            return f"group mma {atom.name} {kept} += {_shared_matrix(a)} * {_shared_matrix(b)}"
+        case MmaFence():
+            return "mma fence"
+        case MmaCommit():
+            return "mma commit"
+        case MmaWait(pending):
+            return f"mma wait {pending}"
+        case _:
+            return _copy_engine(stmt)
+
+
+def _copy_engine(stmt: CopyEngineStmt) -> str:
+    match stmt:
+        case InitTokens(buffer, arrivals):
+            return f"init tokens {buffer}, {arrivals} arrivals"
+        case TokensReady():
+            return "tokens ready"
+        case Expect(buffer, index, size):
+            return f"expect {_element(buffer, index, 1)}, {size} bytes"
+        case Arrive(buffer, index, rank):
+            return (
+                f"arrive {_element(buffer, index, 1)}{'' if rank is None else f' of {expression_text(rank)}'}"
+            )
+        case Await(buffer, index, parity):
+            return f"await {_element(buffer, index, 1)}, parity {expression_text(parity)}"
+        case BoxCopy():
+            start = ", ".join(map(expression_text, stmt.start))
+            peers = "" if stmt.peers is None else f" to blocks {expression_text(stmt.peers)}"
+            to = f"{_element(stmt.dst, stmt.index, 1)}{peers}"
+            return f"box {to} = {stmt.map}({start}), {_element(stmt.token, stmt.slot, 1)}"
+        case SetRegisters(count, more):
+            return f"{'more' if more else 'fewer'} registers: {count}"
         case _:
             assert_never(stmt)
+
+
+def _shared_matrix(m: SharedMatrix) -> str:
+    rows = "k" if m.along_k else "own"
+    return f"{_element(m.buffer, m.index, 1)} rows along {rows}, swizzle {m.swizzle}, {m.group}, {m.block}"
 
 
 def _registers(places: tuple[Load, ...]) -> str:

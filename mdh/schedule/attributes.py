@@ -87,9 +87,9 @@ _ALL = (
     Attribute(
         "stages",
         (Site.STEP,),
-        (Parameter(numbers=(1, 6), domain=(1, 2, 3, 4, 5, 6)),),
+        (Parameter(numbers=(1, 16), domain=(1, 2, 3, 4, 5, 6)),),
         neutral=((1,),),
-        form="@stages(1 … 6)",
+        form="@stages(1 … 16)",
     ),
     Attribute(
         "roles",
@@ -165,6 +165,7 @@ _ALL = (
         (Parameter(words=("f32", "f16", "f64", "s32"), domain=("f32", "f16", "f64", "s32")),),
         form="@acc(f32 | f16 | f64 | s32)",
     ),
+    Attribute("inflight", (Site.STEP,), (Parameter(numbers=(0, 2), domain=(0, 1)),), form="@inflight(0 … 2)"),
 )
 
 ATTRIBUTES: dict[str, Attribute] = {a.name: a for a in _ALL}

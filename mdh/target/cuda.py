@@ -1,11 +1,14 @@
 """CUDA C++ as Dialect sees it."""
 
 from mdh.hardware import CacheHint, Space, SyncScope
+from mdh.ir.copy_engine import CopyEngineStmt
 from mdh.ir.dtype import BF16, F16, F64, DType
 from mdh.ir.expr import Call, Cast, Const, Expr
 from mdh.ir.intrinsic import Intrinsic
-from mdh.ir.kernel import Atomic, Barrier, Buf, For, LoadMatrix, Mma, Move, Store
+from mdh.ir.kernel import Atomic, Barrier, Buf, For, Move, Store
+from mdh.ir.matrix import MatrixStmt
 from mdh.target.clike import POSTFIX, UNARY, place, same_value_type, text
+from mdh.target.cuda_copy_engine import copy_engine_line
 from mdh.target.cuda_matrices import matrix_line
 from mdh.target.cuda_moves import move_lines, vector_type
 from mdh.target.dialect import ExprText, PrintScope
@@ -178,5 +181,7 @@ class Cuda:
     def wait(self, pending: int) -> list[str]:
         return [f"cp_async_wait<{pending}>();"]
 
-    def matrices(self, s: LoadMatrix | Mma, scope: PrintScope) -> list[str]:
-        return [matrix_line(s, scope, self)]
+    def instruction(self, s: MatrixStmt | CopyEngineStmt, scope: PrintScope) -> list[str]:
+        if isinstance(s, MatrixStmt):
+            return [matrix_line(s, scope, self)]
+        return [copy_engine_line(s, scope, self)]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from mdh.ir.dtype import BY_NAME, DType
 from mdh.ir.intrinsic import Intrinsic
 from mdh.target.cuda import FROM_FLOAT, STORAGE, TO_FLOAT
+from mdh.target.cuda_copy_engine import copy_engine_function
 from mdh.target.cuda_matrices import matrix_function
 from mdh.target.operators import OPERATORS, combined, swizzle
 
@@ -69,7 +70,8 @@ def helper(name: str) -> str | None:
         return _peer(name, BY_NAME[found[1]])
     if found := re.fullmatch(r"(packed|unpacked)_([a-z]+\d+)", name):
         return (_packed if found[1] == Intrinsic.PACKED else _unpacked)(name, BY_NAME[found[2]])
-    return matrix_function(name, INLINE) or swizzle(name, INLINE)
+    known = matrix_function(name, INLINE) or copy_engine_function(name, INLINE)
+    return known or swizzle(name, INLINE)
 
 
 def _kept(name: str, kind: str) -> str:

@@ -7,6 +7,7 @@ from math import prod
 from mdh.ir.dtype import DType
 from mdh.ir.kernel import Buf, Kernel
 from mdh.target.cuda import STORAGE, Cuda
+from mdh.target.cuda_copy_engine import MAP_TYPE, TENSOR_MAP
 from mdh.target.cuda_helpers import CONSTANTS
 from mdh.target.dialect import PrintScope
 from mdh.target.names import fresh
@@ -29,6 +30,7 @@ def cuda_kernel(kernel: Kernel, entry: str, names: Mapping[str, str]) -> tuple[s
         first.append(AWAIT)
     params = [_parameter(b, scope, early=kernel.launch.early) for b in kernel.buffers]
     params += [_scalar(name, dtype, scope) for name, dtype in kernel.scalars]
+    params += [f"const __grid_constant__ {TENSOR_MAP} {scope.name(m.name)}" for m in kernel.maps]
     head = f'extern "C" __global__ void {_bounds(kernel)}'
     text = assemble(kernel, (head,), entry, params, first, Cuda(), scope)
     return text, ((total, 0) if is_static else (0, total))
@@ -42,6 +44,8 @@ def cuda_prologue(text: str) -> str:
         lines.append("#include <cuda_fp16.h>\n")
     if any("bfloat16" in w for w in words):
         lines.append("#include <cuda_bf16.h>\n")
+    if TENSOR_MAP in words:
+        lines.append(MAP_TYPE)
     for name, definition in CONSTANTS.items():
         if name in words:
             lines.append(f"#ifndef {name}\n{definition}#endif\n")
@@ -81,7 +85,8 @@ def _static(slot: SharedSlot, scope: PrintScope) -> str:
 
 def _dynamic(slots: tuple[SharedSlot, ...], scope: PrintScope) -> list[str]:
     block = fresh("shared", scope.names.values(), "cuda")
-    out = [f"extern __shared__ __align__(128) unsigned char {block}[];"]
+    align = max(128, *(slot.align for slot in slots))
+    out = [f"extern __shared__ __align__({align}) unsigned char {block}[];"]
     for slot in slots:
         kind = STORAGE[slot.buf.dtype.name]
         start = f"{block} + {slot.start}" if slot.start else block

@@ -1,11 +1,17 @@
-"""Tensor cores in CUDA C++: each instruction is a small device function around a line of PTX."""
+"""Tensor cores in CUDA C++: each instruction is a small device function around a line of PTX.
+
+Source of the instructions: PTX ISA, "Warp Level Matrix Instructions" and "Asynchronous Warpgroup Level Matrix
+Instructions".
+"""
 
 import re
+from dataclasses import replace
+from typing import assert_never
 
 from mdh.ir.atoms import ATOMS, WORD, Atom
 from mdh.ir.dtype import BF16, F16, F32, F64, I8, I32, U8
 from mdh.ir.expr import Load
-from mdh.ir.kernel import LoadMatrix, Mma
+from mdh.ir.matrix import GroupMma, LoadMatrix, MatrixStmt, Mma, MmaCommit, MmaFence, MmaWait, SharedMatrix
 from mdh.target.clike import place
 from mdh.target.dialect import Dialect, PrintScope
 
@@ -14,24 +20,111 @@ TYPES = {F16: "f16", BF16: "bf16", F32: "f32", F64: "f64", I8: "s8", U8: "u8", I
 KINDS = {F32: ("float", "f"), F64: ("double", "d"), I32: ("int", "r")}
 """In C, and the letter by which inline assembly names their registers."""
 _PACKED = ("unsigned int", "r")
-_BY_NAME = {f"mma_{a.name}": a for a in ATOMS}
+_BY_NAME = {a.name: a for a in ATOMS}
 
 
-def matrix_line(s: LoadMatrix | Mma, scope: PrintScope, dialect: Dialect) -> str:
+def matrix_line(s: MatrixStmt, scope: PrintScope, dialect: Dialect) -> str:
     def registers(places: tuple[Load, ...]) -> str:
         return ", ".join(place(scope.buffers[p.buffer], p.index, scope, dialect) for p in places)
 
-    if isinstance(s, Mma):
-        return f"mma_{s.atom.name}({registers(s.acc)}, {registers(s.a)}, {registers(s.b)});"
-    name = f"ldmatrix_x{len(s.dst)}{'_trans' if s.transposed else ''}"
-    return f"{name}({registers(s.dst)}, &{place(scope.buffers[s.src], s.index, scope, dialect)});"
+    match s:
+        case LoadMatrix():
+            name = f"ldmatrix_x{len(s.dst)}{'_trans' if s.transposed else ''}"
+            return f"{name}({registers(s.dst)}, &{place(scope.buffers[s.src], s.index, scope, dialect)});"
+        case Mma():
+            return f"mma_{s.atom.name}({registers(s.acc)}, {registers(s.a)}, {registers(s.b)});"
+        case GroupMma():
+            numbers = (s.row, s.column, int(not s.a.along_k), int(not s.b.along_k))
+            said = ", ".join(map(str, numbers if s.atom.transposes else numbers[:2]))
+            factors = ", ".join(_descriptor(m, scope, dialect) for m in (s.a, s.b))
+            return f"wgmma_{s.atom.name}<{said}>(&{registers((s.acc,))}, {factors});"
+        case MmaFence():
+            return "wgmma_fence();"
+        case MmaCommit():
+            return "wgmma_commit();"
+        case MmaWait(pending):
+            return f"wgmma_wait<{pending}>();"
+        case _:
+            assert_never(s)
+
+
+def _descriptor(m: SharedMatrix, scope: PrintScope, dialect: Dialect) -> str:
+    """The start is where the element would lie without a swizzle, which the hardware adds."""
+    where = place(replace(scope.buffers[m.buffer], swizzle=0), m.index, scope, dialect)
+    return f"shared_matrix<{m.swizzle}, {m.group}, {m.block}>(&{where})"
 
 
 def matrix_function(name: str, inline: str) -> str | None:
     """The definition of a device function, or None where `name` is none of tensor cores."""
     if found := re.fullmatch(r"ldmatrix_x([124])(_trans)?", name):
         return _ldmatrix(name, int(found[1]), inline, transposed=found[2] is not None)
-    return _mma(name, _BY_NAME[name], inline) if name in _BY_NAME else None
+    if name in _GROUP_WORDS:
+        return _GROUP_WORDS[name].replace("INLINE", inline)
+    if name.startswith("wgmma_"):
+        return _wgmma(name, _BY_NAME[name.removeprefix("wgmma_")], inline)
+    atom = _BY_NAME.get(name.removeprefix("mma_")) if name.startswith("mma_") else None
+    return None if atom is None else _mma(name, atom, inline)
+
+
+_GROUP_WORDS = {
+    "wgmma_fence": """INLINE void wgmma_fence()
+{
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+""",
+    "wgmma_commit": """INLINE void wgmma_commit()
+{
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+""",
+    "wgmma_wait": """template <int pending>
+INLINE void wgmma_wait()
+{
+    asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(pending) : "memory");
+}
+""",
+    "shared_matrix": """template <int swizzle, int group, int block>
+INLINE unsigned long long shared_matrix(const void *start)
+{
+    const unsigned long long mode = swizzle == 128 ? 1 : swizzle == 64 ? 2 : 3;
+    return ((unsigned)__cvta_generic_to_shared(start) & 0x3ffff) >> 4 | (unsigned long long)block / 16 << 16
+         | (unsigned long long)group / 16 << 32 | mode << 62;
+}
+""",
+}
+
+
+def _wgmma(name: str, atom: Atom, inline: str) -> str:
+    """row, column: distances of the accumulators in their array, from a row to the one 8 further down, and
+    from a column of the thread to its next one."""
+    kind, letter = KINDS[atom.acc]
+    count = atom.c.count
+    places = [f"c[{v // 2 % 2} * row + {v // 4 * 2 + v % 2} * column]" for v in range(count)]
+    slots = _lines([f"%{v}" for v in range(count)], 24)
+    outputs = _lines([f'"+{letter}"({p})' for p in places], 4)
+    types = ".".join(TYPES[t] for t in (atom.acc, atom.left, atom.right))
+    shape = f"m{atom.m}n{atom.n}k{atom.k}"
+    more = ", int a_transposed, int b_transposed" if atom.transposes else ""
+    scales, given = ("1", "") if not atom.acc.is_float else ("1, 1, 1", "")
+    if atom.transposes:
+        scales = f"1, 1, 1, %{count + 2}, %{count + 3}"
+        given = ', "n"(a_transposed), "n"(b_transposed)'
+    listed = ',"\n                 "'.join(slots)
+    held = ",\n                   ".join(outputs)
+    return f"""template <int row, int column{more}>
+{inline} void {name}({kind} *c, unsigned long long a, unsigned long long b)
+{{
+    asm volatile("wgmma.mma_async.sync.aligned.{shape}.{types}"
+                 " {{{listed}}},"
+                 " %{count}, %{count + 1}, {scales};"
+                 : {held}
+                 : "l"(a), "l"(b){given});
+}}
+"""
+
+
+def _lines(items: list[str], most: int) -> list[str]:
+    return [", ".join(items[i : i + most]) for i in range(0, len(items), most)]
 
 
 def _ldmatrix(name: str, count: int, inline: str, *, transposed: bool) -> str:

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from mdh.ir.copy_engine import CopyEngineStmt
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Call, Cast, Expr
-from mdh.ir.kernel import Atomic, Barrier, Buf, For, Kernel, LoadMatrix, Mma, Move, Stmt, Store
+from mdh.ir.kernel import Atomic, Barrier, Buf, For, Kernel, Move, Stmt, Store
+from mdh.ir.matrix import MatrixStmt
 from mdh.ir.ranges import Known
 
 
@@ -105,8 +107,8 @@ class Dialect(Protocol):
 
     def wait(self, pending: int) -> list[str]: ...
 
-    def matrices(self, s: LoadMatrix | Mma, scope: PrintScope) -> list[str]:
-        """What the lanes of a warp do together with tensor cores."""
+    def instruction(self, s: MatrixStmt | CopyEngineStmt, scope: PrintScope) -> list[str]:
+        """What tensor cores and the copy engine do."""
 
 
 Body = tuple[Stmt, ...]

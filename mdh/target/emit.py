@@ -149,7 +149,7 @@ def names_of(kernel: Kernel, language: str, taken: tuple[str, ...]) -> dict[str,
 def _entry_point(kernel: Kernel, entry: str, shared: tuple[int, int], program: Program) -> EntryPoint:
     buffers = tuple(_buffer_arg(b, program) for b in kernel.buffers)
     scalars = tuple(ScalarArg(name, dtype) for name, dtype in kernel.scalars)
-    return EntryPoint(entry, kernel.stage, kernel.launch, buffers + scalars, *shared)
+    return EntryPoint(entry, kernel.stage, kernel.launch, buffers + scalars + kernel.maps, *shared)
 
 
 def _buffer_arg(buf: Buf, program: Program) -> BufferArg:

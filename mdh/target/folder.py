@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 
 from mdh.frontend.c.defines import size_spans
+from mdh.ir.copy_engine import TensorMap
 from mdh.ir.program import Buffer, Program, Scalar
 from mdh.release import release
 from mdh.target.driver import reference_types
@@ -74,6 +75,16 @@ def _argument(a: Arg) -> dict[str, object]:
             "dtype": a.dtype.name,
             "bytes": a.bytes,
             "const": a.readonly,
+        }
+    if isinstance(a, TensorMap):
+        return {
+            "name": a.name,
+            "kind": "tensor_map",
+            "array": a.buffer,
+            "dtype": a.dtype.name,
+            "shape": list(a.shape),
+            "box": list(a.box),
+            "swizzle": a.swizzle,
         }
     return {"name": a.name, "kind": "scalar", "dtype": a.dtype.name}
 

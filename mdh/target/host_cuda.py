@@ -1,11 +1,15 @@
 """The CUDA launcher (C++), the device part of its driver, and how they are built."""
 
+from itertools import accumulate
+from operator import mul
+
+from mdh.ir.copy_engine import TensorMap
 from mdh.ir.program import Program
 from mdh.target.cuda import STORAGE
 from mdh.target.driver import call_arguments, driver, size_checks
 from mdh.target.header import prototype
 from mdh.target.host import HostNames
-from mdh.target.text import BufferArg, EntryPoint, KernelText
+from mdh.target.text import Arg, EntryPoint, KernelText, ScalarArg
 
 DEVICE = r"""
 static void *device[ARRAYS];
@@ -80,21 +84,65 @@ static cudaLaunchConfig_t early(dim3 grid, dim3 block, size_t shared, void *stre
 """
 
 
+ENCODE = r"""
+/* What the copy engine must know of an array. The driver's function comes through the runtime. */
+static cudaError_t encode(tensor_map *map, CUtensorMapDataType type, int rank, const void *array,
+                          const cuuint64_t *shape, const cuuint64_t *pitches, const cuuint32_t *box,
+                          CUtensorMapSwizzle swizzle)
+{
+    static decltype(&cuTensorMapEncodeTiled) function;
+    const cuuint32_t steps[] = {1, 1, 1, 1, 1};
+    cudaDriverEntryPointQueryResult found;
+    cudaError_t error;
+    if (!function && (error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&function,
+                                                               12000, cudaEnableDefault, &found)))
+        return error;
+    return function((CUtensorMap *)map, type, rank, (void *)array, shape, pitches, box, steps,
+                    CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                    CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) ? cudaErrorInvalidValue : cudaSuccess;
+}
+"""
+MAP_TYPES = {
+    "u8": "UINT8", "i8": "UINT8", "u16": "UINT16", "i16": "UINT16", "u32": "UINT32", "i32": "INT32",
+    "u64": "UINT64", "i64": "INT64", "f16": "FLOAT16", "f32": "FLOAT32", "f64": "FLOAT64", "bf16": "BFLOAT16",
+}  # fmt: skip
+"""As CUtensorMapDataType calls them."""
+
+
+def _map_lines(a: TensorMap, host: HostNames) -> list[str]:
+    """The map of an array, whose dimensions the driver takes the fastest first."""
+    extents = tuple(reversed(a.shape))
+    pitches = [n * a.dtype.bytes for n in accumulate(extents, mul)][:-1]
+    lists = [", ".join(map(str, x)) for x in (extents, pitches or [0], tuple(reversed(a.box)))]
+    swizzle = f"CU_TENSOR_MAP_SWIZZLE_{f'{a.swizzle}B' if a.swizzle else 'NONE'}"
+    kind = f"CU_TENSOR_MAP_DATA_TYPE_{MAP_TYPES[a.dtype.name]}"
+    return [
+        f"    const cuuint64_t {a.name}_shape[] = {{{lists[0]}}}, {a.name}_pitches[] = {{{lists[1]}}};",
+        f"    const cuuint32_t {a.name}_box[] = {{{lists[2]}}};",
+        f"    tensor_map {a.name};",
+        f"    if ((error = encode(&{a.name}, {kind}, {len(extents)}, {host[a.buffer]},",
+        f"                        {a.name}_shape, {a.name}_pitches, {a.name}_box, {swizzle})))",
+        "        return error;",
+    ]
+
+
 def cuda_launcher(text: KernelText, program: Program, host: HostNames) -> str:
     """`NAME_launch.cu`: includes the kernels and launches them in order on the caller's stream."""
     early = EARLY if any(k.launch.early for k in text.kernels) else ""
-    fails = any(k.dynamic_shared or k.launch.early for k in text.kernels) or text.workspaces
+    maps = any(isinstance(a, TensorMap) for k in text.kernels for a in k.args)
+    fails = any(k.dynamic_shared or k.launch.early for k in text.kernels) or text.workspaces or maps
     begin = ["    cudaError_t error;"] if fails else []
     begin += ["    cudaLaunchConfig_t config;"] if early else []
     setup = [line for w in text.workspaces for line in _workspace(host[w.name], w.bytes, zero=w.zero)]
     launches = [line for k in text.kernels for line in _launch(k, host)]
     body = "\n".join([*begin, *size_checks(program, host), *setup, *launches])
+    include = "#include <cuda.h>\n" if maps else ""
     return f"""#include <stdint.h>
-#include <cuda_runtime.h>
+{include}#include <cuda_runtime.h>
 
 #include "{host.function}.cu"
 #include "{host.function}.h"
-{early}
+{early}{ENCODE if maps else ""}
 {prototype(text, program, host)}
 {{
 {body}
@@ -120,8 +168,8 @@ def _workspace(name: str, n: int, *, zero: bool) -> list[str]:
 
 def _launch(k: EntryPoint, host: HostNames) -> list[str]:
     grid, block = (", ".join(map(str, d)) for d in (k.launch.grid, k.launch.block))
-    args = ", ".join(_argument(a, host) if isinstance(a, BufferArg) else host[a.name] for a in k.args)
-    out = []
+    args = ", ".join(_argument(a, host) for a in k.args)
+    out = [line for a in k.args if isinstance(a, TensorMap) for line in _map_lines(a, host)]
     if k.dynamic_shared:
         out += [
             f"    if ((error = cudaFuncSetAttribute({k.name}, cudaFuncAttributeMaxDynamicSharedMemorySize,",
@@ -140,7 +188,11 @@ def _launch(k: EntryPoint, host: HostNames) -> list[str]:
     return [*out, f"    {k.name}<<<{config}>>>(", f"        {args});"]
 
 
-def _argument(a: BufferArg, host: HostNames) -> str:
+def _argument(a: Arg, host: HostNames) -> str:
+    if isinstance(a, TensorMap):
+        return a.name
+    if isinstance(a, ScalarArg):
+        return host[a.name]
     const = "const " if a.readonly else ""
     return f"({const}{STORAGE[a.dtype.name]} *){host[a.name]}"
 

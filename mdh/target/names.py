@@ -75,6 +75,7 @@ def fresh(name: str, used: Iterable[str], language: str) -> str:
 def declared(kernel: Kernel) -> list[str]:
     """Parameters, then what the body declares and names, in order; a name may occur more than once."""
     out = [b.name for b in kernel.buffers] + [name for name, _ in kernel.scalars]
+    out += [m.name for m in kernel.maps]
     for s in statements(kernel.body):
         match s:
             case Alloc(buf, _):

@@ -3,10 +3,12 @@
 from math import isfinite, prod
 
 from mdh.hardware import Space, SyncScope
+from mdh.ir.copy_engine import CopyEngineStmt
 from mdh.ir.dtype import BF16, F16, F32, F64, DType
 from mdh.ir.expr import Call, Cast, Const, Expr
 from mdh.ir.intrinsic import Intrinsic
-from mdh.ir.kernel import Atomic, Barrier, Buf, For, LoadMatrix, Mma, Move, Store
+from mdh.ir.kernel import Atomic, Barrier, Buf, For, Move, Store
+from mdh.ir.matrix import MatrixStmt
 from mdh.target.clike import CONDITIONAL, POSTFIX, UNARY, lanes_of, place, same_value_type, text
 from mdh.target.dialect import ExprText, PrintScope
 from mdh.target.offset import as_long
@@ -206,8 +208,8 @@ class OpenCL:
             fence += " | CLK_GLOBAL_MEM_FENCE"
         return [f"barrier({fence});" + (f"  // {s.reason}" if s.reason else "")]
 
-    def matrices(self, s: LoadMatrix | Mma, scope: PrintScope) -> list[str]:
-        raise AssertionError("K171 refuses tensor cores here")
+    def instruction(self, s: MatrixStmt | CopyEngineStmt, scope: PrintScope) -> list[str]:
+        raise AssertionError("K165 and K171 refuse the copy engine and tensor cores here")
 
     def fence(self) -> str:
         return "mem_fence(CLK_GLOBAL_MEM_FENCE);"

@@ -50,7 +50,7 @@ def _copied(kernel: Kernel) -> frozenset[str]:
 def alignment(buf: Buf, lanes: Mapping[str, int], copied: frozenset[str]) -> int:
     """A line for swizzled buffers, 16 for asynchronous copies, else the widest access."""
     if buf.swizzle:
-        return SWIZZLE_LINE
+        return max(SWIZZLE_LINE, buf.align)
     widest = 16 if buf.name in copied else access_bytes(buf, lanes)
     return max(widest, buf.align, buf.dtype.bytes)
 

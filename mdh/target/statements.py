@@ -1,7 +1,6 @@
 """Statements as indented C lines; both targets share all of it but what Dialect spells."""
 
 from dataclasses import replace
-from typing import assert_never
 
 from mdh.hardware import Space
 from mdh.ir.dtype import I32
@@ -18,8 +17,6 @@ from mdh.ir.kernel import (
     ForKind,
     If,
     Let,
-    LoadMatrix,
-    Mma,
     Move,
     Stmt,
     Store,
@@ -78,10 +75,8 @@ def statement(s: Stmt, scope: PrintScope, dialect: Dialect) -> list[str]:
             return dialect.commit()
         case Wait(pending):
             return dialect.wait(pending)
-        case LoadMatrix() | Mma():
-            return dialect.matrices(s, scope)
         case _:
-            assert_never(s)
+            return dialect.instruction(s, scope)
 
 
 def _comment(s: Comment, width: int) -> list[str]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 
+from mdh.ir.copy_engine import TensorMap
 from mdh.ir.dtype import DType
 from mdh.ir.kernel import Launch
 
@@ -27,7 +28,8 @@ class ScalarArg:
     dtype: DType
 
 
-Arg = BufferArg | ScalarArg
+Arg = BufferArg | ScalarArg | TensorMap
+"""A tensor map is made of its array's address before a launch."""
 
 
 @dataclass(frozen=True, slots=True)

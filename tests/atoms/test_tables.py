@@ -4,20 +4,20 @@ from itertools import product
 
 import pytest
 
-from mdh.ir.atoms import ATOMS, LANES, Atom, Fragment, atoms_of
+from mdh.ir.atoms import ATOMS, GROUP_LANES, LANES, Atom, Fragment, atoms_of
 from mdh.ir.dtype import BF16, F64, I8
 
 
 @pytest.mark.parametrize("atom", ATOMS, ids=lambda a: a.name)
 def test_fragments_cover_their_matrices_once(atom: Atom) -> None:
-    for fragment, shape in (
-        (atom.a, (atom.m, atom.k)), (atom.b, (atom.k, atom.n)), (atom.c, (atom.m, atom.n)),
-    ):  # fmt: skip
-        places = [fragment.at(lane, v) for lane, v in product(range(LANES), range(fragment.count))]
+    factors = ((atom.a, (atom.m, atom.k)), (atom.b, (atom.k, atom.n)))
+    lanes = GROUP_LANES if atom.grouped else LANES
+    for fragment, shape in (*(() if atom.grouped else factors), (atom.c, (atom.m, atom.n))):
+        places = [fragment.at(lane, v) for lane, v in product(range(lanes), range(fragment.count))]
         assert sorted(places) == list(product(range(shape[0]), range(shape[1])))
 
 
-@pytest.mark.parametrize("atom", ATOMS, ids=lambda a: a.name)
+@pytest.mark.parametrize("atom", [a for a in ATOMS if not a.grouped], ids=lambda a: a.name)
 def test_what_shares_a_register_lies_side_by_side_along_k(atom: Atom) -> None:
     for lane, v in product(range(LANES), range(0, atom.a.count, atom.packed)):
         row, first = atom.a.at(lane, v)
@@ -47,6 +47,10 @@ def test_places_that_the_ptx_manual_states() -> None:
     double = _named(16, 8, 8, F64)
     assert _elements(double.a, 5) == [(1, 1), (9, 1), (1, 5), (9, 5)]
     assert _elements(double.b, 5) == [(1, 1), (5, 1)]
+    group = _named(64, 16, 16, BF16)
+    # lane 38 is thread 2 of group 1 of the second warp, which has the rows from 16 on
+    rows = [(17, 4), (17, 5), (25, 4), (25, 5)]
+    assert _elements(group.c, 38) == [*rows, *((row, column + 8) for row, column in rows)]
     small = _named(8, 8, 4, F64)
     assert (_elements(small.a, 5), _elements(small.b, 5)) == ([(1, 1)], [(1, 1)])
     assert _elements(small.c, 5) == [(1, 2), (1, 3)]
@@ -54,6 +58,7 @@ def test_places_that_the_ptx_manual_states() -> None:
 
 def test_atoms_come_with_compute_capability() -> None:
     assert atoms_of(None) == atoms_of(70) == ()
+    assert [any(a.grouped for a in atoms_of(n)) for n in (80, 90, 100)] == [False, True, False]
     assert {a.shape for a in atoms_of(80) if a.left == F64} == {(8, 8, 4)}
     doubles = {a.shape for a in atoms_of(90) if a.left == F64}
     assert doubles == {(8, 8, 4), (16, 8, 4), (16, 8, 8), (16, 8, 16)}

@@ -31,8 +31,6 @@ from mdh.ir.kernel import (
     If,
     Kernel,
     Let,
-    LoadMatrix,
-    Mma,
     Module,
     Move,
     Stmt,
@@ -40,6 +38,7 @@ from mdh.ir.kernel import (
     Wait,
     swizzle_row,
 )
+from mdh.ir.matrix import LoadMatrix, Mma
 from mdh.ir.walk import statements
 
 LANES = 32

@@ -86,7 +86,7 @@ def test_engine_fallback_takes_what_the_machine_has() -> None:
     engines = {
         m: plan_of(matmul(), text, m).stages[0].steps[0].stagings[0].engine for m in ("v100", "a100", "h200")
     }
-    assert engines == {"v100": "plain", "a100": "async", "h200": "async"}
+    assert engines == {"v100": "plain", "a100": "async", "h200": "tma"}
 
 
 @pytest.mark.parametrize(

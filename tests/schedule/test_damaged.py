@@ -100,7 +100,7 @@ def test_the_largest_text_is_read_in_time() -> None:
 
 
 def test_every_wrong_word_is_named_at_its_place() -> None:
-    text = "1: (de-)comp( 0, 4 ) ( A:SN[1]@pda(3) ; C:RM[0] )\n   ( BLX.x, THR.w ) @stages(9)"
+    text = "1: (de-)comp( 0, 4 ) ( A:SN[1]@pda(3) ; C:RM[0] )\n   ( BLX.x, THR.w ) @stages(17)"
     with pytest.raises(Failed) as caught:
         parse_schedule(Source("<test>", text))
     places = [(d.code, d.labels[0].span.line, d.labels[0].span.column) for d in caught.value.diagnostics]

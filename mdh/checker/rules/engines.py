@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 
+from mdh.checker.boxes import box_obstacle
 from mdh.checker.footprint import chain_of
 from mdh.checker.loops import by_layer, inside
 from mdh.checker.subject import Subject
@@ -17,7 +18,8 @@ ASYNC_BYTES = (4, 8, 16)
 
 
 def check_engines(subject: Subject) -> Iterator[Diagnostic]:
-    """Async copies go from DM to SM in 4, 8 or 16 bytes; vec > 1 needs contiguous, aligned rows."""
+    """Async copies go from DM to SM in 4, 8 or 16 bytes; vec > 1 needs contiguous, aligned rows. TMA copies
+    (`mdh.checker.boxes`) go from DM to SM in boxes."""
     staged: set[str] = set()
     for i in subject.plan.code_order:
         for staging in subject.plan.steps[i].stagings:
@@ -34,6 +36,10 @@ def _obstacle(subject: Subject, i: int, staging: Staging, again: bool) -> tuple[
     size = buffer.dtype.bytes
     transposing = staging.layout[-1] != len(buffer.shape) - 1
     vec = staging.vec or 1
+    if staging.engine is Engine.TMA:
+        return box_obstacle(subject, i, staging, again=again)
+    if any(s.engine is Engine.TMA for s in subject.plan.steps[i].stagings):
+        return "the step copies another input by tma", "@copy(tma) for all inputs of a step, or for none"
     if staging.engine == Engine.ASYNC:
         if staging.region != Space.SM:
             return "async copies go to shared memory", "@copy(plain), or stage it in SM"

@@ -4,7 +4,8 @@ factors lie in shared memory so that a warp can read them."""
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mdh.checker.atoms import axes_of, ordered_reads
+from mdh.checker.atoms import axes_of, by_group, ordered_reads
+from mdh.checker.group_factors import GroupFactor, group_factor
 from mdh.checker.resolve import has_layer
 from mdh.checker.subject import Subject, listed
 from mdh.decompose.accesses import affine_index
@@ -72,12 +73,17 @@ def _splits(subject: Subject, s: int) -> Iterator[Diagnostic]:
 
 
 def _units(subject: Subject, s: int) -> Iterator[Diagnostic]:
+    grouped = by_group(subject.draft)
     for i, step in enumerate(subject.draft.splitting):
         for d, core in enumerate(step.cores):
             if isinstance(core.value, Unit) and core.value.layer in LANES:
                 headline = f"{core.value.layer} splits `{subject.dim(d)}`, but a warp issues atoms as a whole"
                 labels = subject.at_core(i, d) + subject.at_step(s, "its lanes hold the atom's elements")
                 yield Diagnostic(CODE, headline, labels, help="split over WRP, or sequentially")
+            elif isinstance(core.value, Unit) and core.value.layer is Layer.WRP and grouped:
+                headline = f"WRP splits `{subject.dim(d)}`, but a warp group issues these atoms as a whole"
+                labels = subject.at_core(i, d) + subject.at_step(s, "its warps hold the atom's elements")
+                yield Diagnostic(CODE, headline, labels, help="split over WGP, or sequentially")
 
 
 def _computes(subject: Subject, s: int) -> Iterator[Diagnostic]:
@@ -165,7 +171,12 @@ def _factor(subject: Subject, s: int, read: _Read) -> Iterator[Diagnostic]:
         said = f"`{name}:SM[{layout}]` at a step outside of MMA"
         yield Diagnostic(OPERAND, headline, labels, help=said)
         return
-    wrong = _holes(read, copies[-1]) or _rows(subject, s, read, copies[-1], index)
+    wrong = _holes(read, copies[-1])
+    if wrong is None and read.product.atom.grouped:
+        found = group_factor(read.product, read.other, copies[-1], subject.tiles.levels, s)
+        wrong = None if isinstance(found, GroupFactor) else found
+    elif wrong is None:
+        wrong = _rows(subject, s, read, copies[-1], index)
     if wrong is not None:
         yield Diagnostic(OPERAND, wrong[0], subject.at_entry(copies[-1].step, name), help=wrong[1])
 

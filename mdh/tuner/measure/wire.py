@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mdh.diagnostics import Diagnostic, Failed
+from mdh.ir.copy_engine import TensorMap
 from mdh.ir.dtype import BY_NAME
 from mdh.ir.kernel import Launch
 from mdh.target.text import Arg, BufferArg, EntryPoint, KernelText, ScalarArg, Scratch
@@ -64,12 +65,17 @@ def _triple(value: list[int]) -> tuple[int, int, int]:
 def _arg_json(arg: Arg) -> list[Any]:
     if isinstance(arg, BufferArg):
         return [arg.name, arg.dtype.name, list(arg.shape), arg.bytes, arg.readonly]
+    if isinstance(arg, TensorMap):
+        return [arg.name, arg.buffer, arg.dtype.name, list(arg.shape), list(arg.box), arg.swizzle]
     return [arg.name, arg.dtype.name]
 
 
 def _read_arg(value: list[Any]) -> Arg:
     if len(value) == 2:
         return ScalarArg(value[0], BY_NAME[value[1]])
+    if len(value) == 6:
+        name, buffer, dtype, shape, box, swizzle = value
+        return TensorMap(name, buffer, BY_NAME[dtype], tuple(shape), tuple(box), swizzle)
     name, dtype, shape, size, readonly = value
     return BufferArg(name, BY_NAME[dtype], tuple(shape), size, readonly)
 

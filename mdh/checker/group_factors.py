@@ -1,0 +1,66 @@
+"""How the factors of a warp group's atoms lie in shared memory: as the copy engine writes them with a
+swizzle, and as a matrix descriptor can say. Source: PTX ISA, "Shared Memory Matrix Layout"."""
+
+from dataclasses import dataclass
+
+from mdh.hardware import Engine
+from mdh.ir.affine import Affine
+from mdh.ir.layout import Levels
+from mdh.ir.plan import Product
+from mdh.ir.tile import BOX_LINE, Copy
+
+Reason = tuple[str, str]
+"""What is wrong, and what is legal instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFactor:
+    """A factor in shared memory. fast, slow: the axes of its tile along a row, and from a row to the next.
+    along_k: rows run along k."""
+
+    fast: int
+    slow: int
+    along_k: bool
+
+
+def group_factor(product: Product, own: int, copy: Copy, levels: Levels, step: int) -> GroupFactor | Reason:
+    """own: the dimension of the factor beside k. step: the index of the MMA step."""
+    tile, atom, name = copy.tile, product.atom, copy.tile.buffer
+    if copy.engine is not Engine.TMA or not tile.swizzle:
+        fact = f"warp groups read factors that the copy engine has swizzled, and `{name}` is not"
+        return fact, "`@copy(tma)@swizzle(128)`"
+    kept = [d for d in tile.layout if tile.shape[d] > 1]
+    along = [_atom_dim(copy.linear[d], own, product.k) for d in kept]
+    if len(kept) < 2 or None in along[-2:] or along[-1] == along[-2]:
+        return f"the last two dimensions of `{name}` are not those of the atom", "use warps (WRP)"
+    fast, slow = kept[-1], kept[-2]
+    along_k = along[-1] == product.k
+    if not along_k and not atom.transposes:
+        order = ",".join(str(d + 1) for d in (*kept[:-2], fast, slow))
+        fact = f"rows of `{name}` run along its other dimension: warp groups read bytes along k"
+        return fact, f"an array whose dimensions are in the order [{order}]; or warps (WRP)"
+    depth, width = (atom.k, atom.m if own == product.m else atom.n)
+    row = tile.span or tile.shape[fast]
+    whole = depth if along_k else row
+    wrong = _starts(copy.linear[fast], fast, copy, levels, step, whole)
+    wrong = wrong or _starts(copy.linear[slow], slow, copy, levels, step, BOX_LINE)
+    if wrong:
+        return f"atoms begin inside of the swizzle's pattern of `{name}`", f"tiles in multiples of {wrong}"
+    if not along_k and width > row and not tile.span:
+        return f"rows of `{name}` are shorter than the atom", "larger tiles"
+    if tile.shape[slow] % BOX_LINE:
+        return f"the part of `{name}` has {tile.shape[slow]} rows", f"tiles in multiples of {BOX_LINE}"
+    return GroupFactor(fast, slow, along_k)
+
+
+def _atom_dim(function: Affine, own: int, k: int) -> int | None:
+    """The dimension of the atom that a tile's axis runs along, at distance 1."""
+    found = [d for d in (own, k) if function.coefficient(str(d))]
+    return found[0] if len(found) == 1 and function.coefficient(str(found[0])) == 1 else None
+
+
+def _starts(function: Affine, axis: int, copy: Copy, levels: Levels, step: int, whole: int) -> int:
+    """`whole`, where an atom begins elsewhere than at a multiple of it along the axis; else 0."""
+    local = copy.tile.axes[axis].local(levels.over(function))
+    terms = [c for var, c in local.terms if levels.of_var(var).step <= step]
+    return whole if any(c % whole for c in (*terms, local.const)) else 0

@@ -1,0 +1,252 @@
+"""Staging by the copy engine: one thread asks for boxes, and tokens say when they have landed.
+
+A step whose inputs it copies has a ring of slots. A register counts the turns of the step, through all the
+loops around it; turn t uses slot t mod n, for the (t / n)-th time. With roles, a warp group does nothing but
+fill slots as soon as they are free, and the others await them. Else one thread of all fills slots ahead.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from mdh.hardware import Engine, Space, SyncScope
+from mdh.ir.affine import Affine
+from mdh.ir.atoms import GROUP_LANES
+from mdh.ir.construct import (
+    ZERO,
+    add,
+    conjunction,
+    equal,
+    less,
+    loop,
+    mod,
+    num,
+    when,
+)
+from mdh.ir.copy_engine import Arrive, Await, BoxCopy, Expect, InitTokens, TensorMap, TokensReady
+from mdh.ir.dtype import I32, U32, U64
+from mdh.ir.expr import Binary, Const, Expr, Load, Var
+from mdh.ir.kernel import Alloc, Barrier, Buf, Comment, ForKind, If, Let, Stmt, Store
+from mdh.ir.layout import Level
+from mdh.ir.matrix import MmaWait
+from mdh.ir.plan import PlanStep
+from mdh.lower.copies import StagedCopy, plan_copies
+from mdh.lower.declarations import TokenRing
+from mdh.lower.fragments import stated
+from mdh.lower.nest import Emit, Nest
+from mdh.lower.scope import Role, Scope
+
+
+def boxed(step: PlanStep) -> bool:
+    """Whether the copy engine brings the step's inputs."""
+    return any(s.engine is Engine.TMA for s in step.stagings)
+
+
+# -- tokens ------------------------------------------------------------------------------------
+
+
+def ring_of(nest: Nest, number: int) -> TokenRing:
+    """The tokens of the step with this number."""
+    rings = nest.declarations.rings
+    if number not in rings:
+        step = nest.plan.steps[number]
+        words = ("filled",) if nest.plan.roles is None else ("filled", "free")
+        tokens = [nest.declare(_tokens(word, number, step.stages)) for word in words]
+        nest.declarations.synchronise(tokens)
+        readers = nest.threads // GROUP_LANES if _by_groups(nest, step) else nest.threads
+        free = tokens[1] if len(tokens) > 1 else None
+        rings[number] = TokenRing(tokens[0], free, nest.register("turn", U32), readers)
+    return rings[number]
+
+
+def _tokens(word: str, number: int, slots: int) -> Buf:
+    return Buf(f"{word}_{number + 1}", Space.SM, U64, (slots,), (1,), align=8)
+
+
+def _by_groups(nest: Nest, step: PlanStep) -> bool:
+    """Whether only atoms of warp groups read what the step brings: one thread of each then speaks for it."""
+    s = nest.plan.atoms
+    product = None if s is None else nest.plan.steps[s].product
+    if product is None or not product.atom.grouped:
+        return False
+    return {x.buffer for x in step.stagings} <= {product.left.buffer, product.right.buffer}
+
+
+def token_start(nest: Nest) -> list[Stmt]:
+    """At the head of the kernel: all tokens begin, and all turns are counted from 0."""
+    rings = list(nest.declarations.rings.values())
+    if not rings:
+        return []
+    out: list[Stmt] = [Alloc(ring.turn, Const(0, U32)) for ring in rings]
+    first: list[Stmt] = []
+    for ring in rings:
+        first.append(InitTokens(ring.filled.name, 1))
+        if ring.free is not None:
+            first.append(InitTokens(ring.free.name, ring.readers))
+    out += _one(nest, [*first, TokensReady()])
+    return [*out, Barrier(SyncScope.BLOCK, "the tokens are ready")]
+
+
+def _one(nest: Nest, body: list[Stmt]) -> list[Stmt]:
+    """What one thread does for its block."""
+    return when(None if nest.threads == 1 else equal(Var(nest.tid), 0), body)
+
+
+def _turn(ring: TokenRing, more: int = 0) -> Expr:
+    """The number of a turn: of this one, or one that comes `more` turns later."""
+    turn = Load(ring.turn.name, (), U32)
+    return turn if more == 0 else _unsigned("+" if more > 0 else "-", turn, abs(more))
+
+
+def _unsigned(op: str, e: Expr, n: int) -> Expr:
+    return Binary(op, e, Const(n, U32), U32)
+
+
+def _slot(ring: TokenRing, turn: Expr) -> Expr:
+    return ZERO if ring.slots == 1 else _unsigned("%", turn, ring.slots)
+
+
+def _parity(ring: TokenRing, turn: Expr, more: int = 0) -> Expr:
+    rounds = turn if ring.slots == 1 else _unsigned("/", turn, ring.slots)
+    return _unsigned("%", rounds if more == 0 else _unsigned("+", rounds, more), 2)
+
+
+def _next(ring: TokenRing) -> Store:
+    return Store(ring.turn.name, (), _turn(ring, 1))
+
+
+# -- copies ------------------------------------------------------------------------------------
+
+
+def _fill(nest: Nest, ring: TokenRing, copies: Iterable[StagedCopy], slot: str, scope: Scope) -> list[Stmt]:
+    """One thread asks for all boxes of a slot. slot: the variable with its number."""
+    copies = list(copies)
+    where = (Var(slot),)
+    total = sum(_bytes(copy) for copy in copies)
+    out: list[Stmt] = [Expect(ring.filled.name, where, total)]
+    for copy in copies:
+        out += _boxes(nest, ring, copy, where, scope)
+    return out
+
+
+def _bytes(copy: StagedCopy) -> int:
+    assert copy.boxes is not None
+    return len(copy.boxes.starts) * copy.boxes.elements * copy.dst.buf.dtype.bytes
+
+
+def _boxes(nest: Nest, ring: TokenRing, copy: StagedCopy, slot: tuple[Expr, ...], scope: Scope) -> list[Stmt]:
+    boxes, dst = copy.boxes, copy.dst
+    assert boxes is not None
+    array = nest.buffers[copy.staging.buffer]
+    said = TensorMap("", array.name, array.dtype, array.shape, boxes.shape, dst.buf.swizzle)
+    name = nest.declarations.map_of(said).name
+    lead = slot if _slotted(copy) else ()
+    out: list[Stmt] = []
+    for start in boxes.starts:
+        pairs = zip(dst.axes, start, strict=True)
+        first = tuple(nest.expr(axis.low.shift(n), scope) for axis, n in pairs)
+        place = tuple(num(n) for n in start)
+        if dst.span:
+            place = (num(start[-1] // dst.span), *place[:-1], ZERO)
+        out.append(BoxCopy(name, first, dst.buf.name, (*lead, *place), ring.filled.name, slot))
+    return out
+
+
+def _live(copies: Iterable[StagedCopy], slot: str, scope: Scope) -> Scope:
+    """Where the copies are read from the slot."""
+    held = {c.key: (c.into(Affine.var(slot)) if _slotted(c) else c).dst for c in copies}
+    return replace(scope, live={**scope.live, **held})
+
+
+def _slotted(copy: StagedCopy) -> bool:
+    return len(copy.dst.buf.shape) > len(copy.dst.axes) + bool(copy.dst.span)
+
+
+# -- a step ------------------------------------------------------------------------------------
+
+
+def emit_boxed(nest: Nest, number: int, scope: Scope, emit: Emit) -> list[Stmt]:
+    """A turn of the step with this number, and what follows it (`emit`, at the step's own scope)."""
+    step, ring = nest.plan.steps[number], ring_of(nest, number)
+    copies = plan_copies(nest, number, scope, pipelined=True)
+    nest.declarations.synchronise(c.dst.buf for c in copies)
+    slot = nest.fresh("slot")
+    inner = emit(nest, _live(copies, slot, scope))
+    out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
+    out.append(Let(slot, _slot(ring, _turn(ring)), below=ring.slots))
+    where, turn = (Var(slot),), _turn(ring)
+    match nest.role:
+        case Role.LOAD:
+            assert ring.free is not None
+            out.append(Await(ring.free.name, where, _parity(ring, turn, 1)))
+            out += [*_fill(nest, ring, copies, slot, scope), *inner, _next(ring)]
+        case Role.MATH:
+            out += [Await(ring.filled.name, where, _parity(ring, turn)), *inner, *_release(nest, step, ring)]
+            out.append(_next(ring))
+        case None:
+            out.append(Barrier(SyncScope.BLOCK, "the slot is free"))
+            out += _one(nest, _fill(nest, ring, copies, slot, scope))
+            out += [Await(ring.filled.name, where, _parity(ring, turn)), *inner, _next(ring)]
+    return out
+
+
+def _release(nest: Nest, step: PlanStep, ring: TokenRing) -> list[Stmt]:
+    """A slot is free again: this turn's, or where atoms still read it, that of the turn before."""
+    assert ring.free is not None
+    late, out = inflight(nest), list[Stmt]()
+    if late >= ring.slots:
+        out, late = [MmaWait(0)], 0
+    arrive = Arrive(ring.free.name, (_slot(ring, _turn(ring, -late)),))
+    speaker = equal(mod(Var(nest.tid), GROUP_LANES), 0) if _by_groups(nest, step) else None
+    begun = Binary(">=", _turn(ring), Const(late, U32), I32) if late else None
+    return [*out, *when(conjunction([speaker, begun]), [arrive])]
+
+
+def inflight(nest: Nest) -> int:
+    """Groups of atoms that may still run when a turn ends."""
+    s = nest.plan.atoms
+    step = None if s is None else nest.plan.steps[s]
+    if step is None or step.product is None or not step.product.atom.grouped or nest.role is not Role.MATH:
+        return 0
+    return 1 if step.inflight is None else step.inflight
+
+
+# -- a loop without roles --------------------------------------------------------------------
+
+
+def emit_boxed_loop(
+    nest: Nest, level: Level, trips: int, number: int, point: Scope, emit: Emit
+) -> list[Stmt]:
+    """The loop over `level`, in whose turns slots of the step with this number are filled ahead.
+
+    point: at the item of the step. emit: makes what stands below it.
+    """
+    step, ring = nest.plan.steps[number], ring_of(nest, number)
+    copies = plan_copies(nest, number, point, pipelined=True)
+    nest.declarations.synchronise(c.dst.buf for c in copies)
+    ahead, turn = ring.slots - 1, _turn(ring)
+    out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
+    early: list[Stmt] = []
+    for part in range(min(ahead, trips)):
+        at = point.with_values({level.var: num(part)})
+        early.append(If(Const(1, I32), tuple(_into(nest, ring, copies, _turn(ring, part), at))))
+    out += _one(nest, early)
+    later = point.with_values({level.var: add(Var(level.var), ahead)})
+    more = less(add(Var(level.var), ahead), trips)
+    refill = _into(nest, ring, copies, _turn(ring, ahead), later)
+    slot = nest.fresh("slot")
+    body: list[Stmt] = [
+        Let(slot, _slot(ring, turn), below=ring.slots),
+        Await(ring.filled.name, (Var(slot),), _parity(ring, turn)),
+        Barrier(SyncScope.BLOCK, "the slot before it is free"),
+        *when(more, _one(nest, refill)),
+        *emit(nest, _live(copies, slot, point)),
+        _next(ring),
+    ]
+    kind, factor = stated(step.unroll) if step.unroll else (ForKind.SEQ, 0)
+    out.append(loop(level.var, trips, body, kind, factor))
+    return [*out, Barrier(SyncScope.BLOCK, "all slots are free again")]
+
+
+def _into(nest: Nest, ring: TokenRing, copies: Iterable[StagedCopy], turn: Expr, scope: Scope) -> list[Stmt]:
+    name = nest.fresh("fill")
+    return [Let(name, _slot(ring, turn), below=ring.slots), *_fill(nest, ring, copies, name, scope)]

@@ -1,0 +1,144 @@
+"""The copy engine and tokens in CUDA C++: each instruction is a small device function around a line of PTX.
+
+Source: PTX ISA, "mbarrier" and "cp.async.bulk.tensor".
+"""
+
+import re
+
+from mdh.ir.copy_engine import (
+    Arrive,
+    Await,
+    BoxCopy,
+    CopyEngineStmt,
+    Expect,
+    InitTokens,
+    SetRegisters,
+    TokensReady,
+)
+from mdh.ir.expr import Expr
+from mdh.target.clike import place, text
+from mdh.target.dialect import Dialect, PrintScope
+
+TENSOR_MAP = "tensor_map"
+"""The C++ type of a tensor map."""
+MAP_TYPE = f"struct __align__(64) {TENSOR_MAP} {{ unsigned char bytes[128]; }};\n"
+_SHARED = "(unsigned)__cvta_generic_to_shared({})".format
+
+
+def copy_engine_line(s: CopyEngineStmt, scope: PrintScope, dialect: Dialect) -> str:
+    def at(buffer: str, index: tuple[Expr, ...]) -> str:
+        return f"&{place(scope.buffers[buffer], index, scope, dialect)}"
+
+    def said(e: Expr) -> str:
+        return text(e, scope, dialect)
+
+    match s:
+        case InitTokens(buffer, arrivals):
+            return f"init_tokens<{scope.buffers[buffer].elements}>({scope.name(buffer)}, {arrivals});"
+        case TokensReady():
+            return "tokens_ready();"
+        case Expect(buffer, index, size):
+            return f"expect_bytes({at(buffer, index)}, {size});"
+        case Arrive(buffer, index, None):
+            return f"arrive({at(buffer, index)});"
+        case Arrive(buffer, index, rank) if rank is not None:
+            return f"arrive_at({at(buffer, index)}, {said(rank)});"
+        case Await(buffer, index, parity):
+            return f"await({at(buffer, index)}, {said(parity)});"
+        case BoxCopy():
+            start = ", ".join(said(e) for e in reversed(s.start))
+            peers = "" if s.peers is None else f", {said(s.peers)}"
+            name = f"box_copy{'' if s.peers is None else '_to'}_{len(s.start)}d"
+            where = f"{at(s.dst, s.index)}, &{scope.name(s.map)}, {at(s.token, s.slot)}"
+            return f"{name}({where}{peers}, {start});"
+        case SetRegisters(count, more):
+            return f"{'more' if more else 'fewer'}_registers<{count}>();"
+        case _:
+            raise AssertionError(s)
+
+
+def copy_engine_function(name: str, inline: str) -> str | None:
+    """The definition of a device function, or None where `name` is none of the copy engine."""
+    if found := re.fullmatch(r"box_copy(_to)?_([1-5])d", name):
+        return _box_copy(name, int(found[2]), inline, peers=found[1] is not None)
+    found_text = _FUNCTIONS.get(name)
+    return None if found_text is None else found_text.replace("INLINE", inline)
+
+
+def _box_copy(name: str, rank: int, inline: str, *, peers: bool) -> str:
+    """Coordinates come as the hardware wants them, the fastest first."""
+    starts = [f"x{d}" for d in range(rank)]
+    params = ["void *dst", f"const {TENSOR_MAP} *map", "unsigned long long *token"]
+    params += ["unsigned short peers"] if peers else []
+    params += [f"int {x}" for x in starts]
+    coordinates = ", ".join(f"%{3 + d}" for d in range(rank))
+    how = ".multicast::cluster" if peers else ""
+    mask = f", %{3 + rank}" if peers else ""
+    given = ", ".join(f'"r"({x})' for x in starts) + (', "h"(peers)' if peers else "")
+    return f"""{inline} void {name}({", ".join(params)})
+{{
+    asm volatile("cp.async.bulk.tensor.{rank}d.shared::cluster.global.mbarrier::complete_tx::bytes{how}"
+                 " [%0], [%1, {{{coordinates}}}], [%2]{mask};"
+                 :: "r"({_SHARED("dst")}), "l"(map), "r"({_SHARED("token")}),
+                    {given}
+                 : "memory");
+}}
+"""
+
+
+_FUNCTIONS = {
+    "init_tokens": f"""template <int count>
+INLINE void init_tokens(unsigned long long *tokens, int arrivals)
+{{
+    #pragma unroll
+    for (int i = 0; i < count; ++i)
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
+                     :: "r"({_SHARED("tokens + i")}), "r"(arrivals) : "memory");
+}}
+""",
+    "tokens_ready": """INLINE void tokens_ready()
+{
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+""",
+    "expect_bytes": f"""INLINE void expect_bytes(unsigned long long *token, unsigned int bytes)
+{{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+                 :: "r"({_SHARED("token")}), "r"(bytes) : "memory");
+}}
+""",
+    "arrive": f"""INLINE void arrive(unsigned long long *token)
+{{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"({_SHARED("token")}) : "memory");
+}}
+""",
+    "arrive_at": f"""INLINE void arrive_at(unsigned long long *token, int rank)
+{{
+    asm volatile("{{\\n.reg .b32 there;\\nmapa.shared::cluster.u32 there, %0, %1;\\n"
+                 "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\\n}}"
+                 :: "r"({_SHARED("token")}), "r"(rank) : "memory");
+}}
+""",
+    "await": f"""INLINE void await(unsigned long long *token, int parity)
+{{
+    unsigned int ended;
+    do
+        asm volatile("{{\\n.reg .pred p;\\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\\n"
+                     "selp.u32 %0, 1, 0, p;\\n}}"
+                     : "=r"(ended) : "r"({_SHARED("token")}), "r"(parity) : "memory");
+    while (!ended);
+}}
+""",
+    "more_registers": """template <int count>
+INLINE void more_registers()
+{
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" :: "n"(count));
+}
+""",
+    "fewer_registers": """template <int count>
+INLINE void fewer_registers()
+{
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" :: "n"(count));
+}
+""",
+}
