@@ -78,6 +78,7 @@ class Combine(StrEnum):
 class SyncScope(StrEnum):
     """The units that a barrier synchronises."""
 
+    GROUP = "group"
     BLOCK = "block"
     CLUSTER = "cluster"
     DEVICE = "device"

@@ -3,13 +3,15 @@
 Source: CUDA driver API, cuTensorMapEncodeTiled.
 """
 
-from mdh.checker.options import unmapped
+from math import prod
+
 from mdh.checker.subject import Subject
+from mdh.decompose.multicast import sharing_blocks, sharing_of
 from mdh.hardware import CacheHint, Space
-from mdh.ir.copy_engine import UNIT
+from mdh.ir.copy_engine import UNIT, unmapped
 from mdh.ir.plan import Staging
 from mdh.ir.program import DimKind
-from mdh.ir.tile import BOX_LINE, Tile
+from mdh.ir.tile import BOX_LINE, Copy, Tile
 
 MOST_BOXES = 64
 """Of one copy: a thread asks for each by itself."""
@@ -20,7 +22,8 @@ Reason = tuple[str, str]
 def box_obstacle(subject: Subject, i: int, staging: Staging, *, again: bool) -> Reason | None:
     """Why step i cannot copy an input by tma, and what to do."""
     other = "@copy(async), or @copy(tma else async else plain)"
-    unseen = unmapped(subject.program.buffer_of[staging.buffer])
+    buffer = subject.program.buffer_of[staging.buffer]
+    unseen = unmapped(buffer.shape, buffer.dtype)
     stage = subject.stage
     if staging.region is not Space.SM:
         return "tma copies go to shared memory", "@copy(plain), or stage it in SM"
@@ -39,9 +42,22 @@ def box_obstacle(subject: Subject, i: int, staging: Staging, *, again: bool) -> 
         natural = ",".join(str(n + 1) for n in range(len(staging.layout)))
         return "tma copies keep the order of the dimensions", f"layout [{natural}], or @copy(plain)"
     for copy in subject.copies(i, staging.buffer):
-        wrong = _box(copy.tile)
+        wrong = _box(copy.tile) or (_shared(subject, copy) if staging.multicast else None)
         if wrong is not None:
             return wrong
+    return None
+
+
+def _shared(subject: Subject, copy: Copy) -> Reason | None:
+    blocks = sharing_blocks(subject.plan, subject.tiles, copy)
+    if not blocks:
+        return "no block of a cluster reads the same part: `multicast` has no effect", "leave multicast out"
+    if subject.plan.roles is None:
+        said = "`@roles(load=1, math=…)` on the block step, or leave multicast out"
+        return "blocks that share a copy need a warp group that does nothing else", said
+    if sharing_of(subject.plan, subject.tiles, copy) is None:
+        count = prod(level.parts for level in blocks)
+        return f"its part does not fall into {count} parts of whole boxes", "larger tiles, or no multicast"
     return None
 
 

@@ -2,7 +2,7 @@
 
 from mdh.checker.options import Copying, Found, copying, keep, number, word
 from mdh.checker.subject import Draft
-from mdh.hardware import CacheHint, Combine, Space
+from mdh.hardware import CacheHint, Combine, Engine, Space
 from mdh.ir.plan import Holding, Staging
 from mdh.schedule.model import Attr, BufferPlace, Mem
 
@@ -52,6 +52,8 @@ def holding_of(draft: Draft, buffer: str, mem: Mem, found: Found) -> Holding | N
         layout_of(place) if place is not None else natural,
         combine=Combine(method) if (method := word(attrs.get("combine"))) else None,
         vec=number(attrs.get("store"), "vec"),
+        engine=Engine(word(attrs.get("store")) or Engine.PLAIN),
+        subtile=number(attrs.get("store"), "subtile"),
         cache=_cache_hint(attrs.get("cache")),
         span=mem.span,
     )

@@ -2,11 +2,12 @@
 
 import math
 
+from mdh.decompose.box_store import ResultBoxes, box_store
 from mdh.decompose.tiles import state_sizes
 from mdh.hardware import THREADED, Combine, Engine, Space
 from mdh.ir.layout import Level
 from mdh.ir.plan import StagePlan
-from mdh.ir.program import DimKind
+from mdh.ir.program import DimKind, Program
 from mdh.ir.tile import ALIGNMENT, Tile, Tiles
 from mdh.poly.digits import Chain, Cut, index_of
 
@@ -18,6 +19,12 @@ WARP = 32
 def shared_bytes(plan: StagePlan, tiles: Tiles, *, cpu: bool) -> int:
     """Bytes of shared memory of a block: staged inputs in all slots, regions, and scratch of combines."""
     return tiles.bytes_in(Space.SM) + (0 if cpu else combine_bytes(plan) + token_bytes(plan))
+
+
+def store_bytes(program: Program, plan: StagePlan, tiles: Tiles) -> int:
+    """Bytes of shared memory through which `@store(tma)` passes results."""
+    found = box_store(program, plan, tiles.levels)
+    return found.bytes if isinstance(found, ResultBoxes) else 0
 
 
 def token_bytes(plan: StagePlan) -> int:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from mdh.checker.subject import at, listed
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import BlockOrder, Engine
-from mdh.ir.copy_engine import MOST_RANK, UNIT
+from mdh.ir.copy_engine import unmapped
 from mdh.ir.program import Buffer
 from mdh.machine import Machine
 from mdh.schedule.model import Arg, ArgCall, Attr
@@ -89,7 +89,11 @@ def copying(attr: Attr, machine: Machine, buffer: Buffer, found: Found) -> Copyi
     while choice is not None:
         engine = Engine(str(choice.value))
         asked.append(engine)
-        unseen = engine is Engine.TMA and choice.fallback is not None and unmapped(buffer) is not None
+        unseen = (
+            engine is Engine.TMA
+            and choice.fallback is not None
+            and unmapped(buffer.shape, buffer.dtype) is not None
+        )
         if engine in machine.copy_engines and not unseen:
             multicast = any(a.value == "multicast" for a in attr.args)
             return Copying(engine, vec, multicast=multicast and engine is Engine.TMA)
@@ -99,16 +103,6 @@ def copying(attr: Attr, machine: Machine, buffer: Buffer, found: Found) -> Copyi
     said = f"its engines: {engines}; `@copy({' else '.join(asked)} else plain)` states a fallback"
     found.append(Diagnostic("K165", headline, at(attr.span), help=said))
     return Copying(Engine.PLAIN, vec)
-
-
-def unmapped(buffer: Buffer) -> str | None:
-    """Why no tensor map describes an array, or None. Its rows begin at multiples of 16 bytes."""
-    row, size = buffer.shape[-1:], buffer.dtype.bytes
-    if not 1 <= len(buffer.shape) <= MOST_RANK:
-        return f"it has {len(buffer.shape)} dimensions, a tensor map has 1 to {MOST_RANK}"
-    if len(buffer.shape) > 1 and row[0] * size % UNIT:
-        return f"its rows have {row[0] * size} bytes, which is no multiple of {UNIT}"
-    return None
 
 
 def ordering(attr: Attr) -> tuple[BlockOrder, int]:

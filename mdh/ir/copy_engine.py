@@ -18,6 +18,16 @@ UNIT = 16
 """Bytes: arrays begin, and their rows and the rows of boxes are, at multiples of it."""
 
 
+def unmapped(shape: tuple[int, ...], dtype: DType) -> str | None:
+    """Why no tensor map describes an array, or None."""
+    if not 1 <= len(shape) <= MOST_RANK:
+        return f"it has {len(shape)} dimensions, a tensor map has 1 to {MOST_RANK}"
+    row = shape[-1] * dtype.bytes
+    if len(shape) > 1 and row % UNIT:
+        return f"its rows have {row} bytes, which is no multiple of {UNIT}"
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class TensorMap:
     """How the copy engine sees an array: a parameter of a kernel.
@@ -93,6 +103,38 @@ class BoxCopy:
 
 
 @dataclass(frozen=True, slots=True)
+class BoxStore:
+    """One thread asks the copy engine to store a box of shared memory, row-major, to an array.
+
+    map: the TensorMap's name. start: the box's first element in the array; elements outside are not stored.
+    """
+
+    map: str
+    start: tuple[Expr, ...]
+    src: str
+    index: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFence:
+    """What the thread wrote to shared memory becomes visible to the copy engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreCommit:
+    """Closes a group of the thread's BoxStores."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreWait:
+    """The thread waits until at most `pending` of its groups still read shared memory. stored: until their
+    results are in the arrays, too."""
+
+    pending: int
+    stored: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class SetRegisters:
     """The warps of a group give registers back to the block, or ask for more: `count` for each thread."""
 
@@ -100,5 +142,7 @@ class SetRegisters:
     more: bool
 
 
-TokenStmt = InitTokens | Expect | Arrive | Await
-CopyEngineStmt = InitTokens | TokensReady | Expect | Arrive | Await | BoxCopy | SetRegisters
+CopyEngineStmt = (
+    InitTokens | TokensReady | Expect | Arrive | Await | BoxCopy | BoxStore | StoreFence | StoreCommit
+    | StoreWait | SetRegisters
+)  # fmt: skip

@@ -70,7 +70,8 @@ class Holding:
 
     region: None if no region opens at this step and the entry only carries attributes. combine: how parts of
     a reduction that core layers split are combined (shuffle, shared, cluster, atomic, ticket, kernel); None
-    if this entry does not say.
+    if this entry does not say. engine: `tma` if the copy engine stores the results, `subtile` columns at
+    once.
     """
 
     buffer: str
@@ -79,6 +80,8 @@ class Holding:
     combine: Combine | None = None
     vec: int | None = None
     cache: CacheHint = CacheHint.DEFAULT
+    engine: Engine = Engine.PLAIN
+    subtile: int | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
 
 

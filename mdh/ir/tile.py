@@ -59,18 +59,21 @@ class Tile:
 
     @property
     def boxes(self) -> Boxes:
-        """Of a tile whose last dimension is the fastest. Where a box does not reach through a dimension, the
-        slower ones have one box for each element: else there would be gaps in what lands."""
+        return self.boxes_of(self.shape)
+
+    def boxes_of(self, part: tuple[int, ...]) -> Boxes:
+        """Of a tile whose last dimension is the fastest, or of a part of it of this shape. Where a box does
+        not reach through a dimension of the tile, the slower ones have one box for each element: else there
+        would be gaps in what lands."""
         box: list[int] = []
-        for d in reversed(range(len(self.axes))):
-            extent = self.shape[d]
-            fastest = d == len(self.axes) - 1
+        for d in reversed(range(len(part))):
+            fastest = d == len(part) - 1
             cut = any(n < self.shape[-1 - i] for i, n in enumerate(box) if i or not self.span)
             most = self.span if fastest and self.span else MOST_BOX
-            divisors = (n for n in range(min(most, extent), 0, -1) if extent % n == 0)
+            divisors = (n for n in range(min(most, part[d]), 0, -1) if part[d] % n == 0)
             box.append(1 if cut else next(divisors))
         shape = tuple(reversed(box))
-        steps = (range(0, n, b) for n, b in zip(self.shape, shape, strict=True))
+        steps = (range(0, n, b) for n, b in zip(part, shape, strict=True))
         return Boxes(shape, tuple(product(*steps)))
 
     @property

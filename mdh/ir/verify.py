@@ -1,7 +1,7 @@
 """What every Kernel must satisfy before a target prints it; a violation is a bug of the lowering."""
 
 from mdh.hardware import Space, SyncScope
-from mdh.ir.copy_engine import Arrive, Await, BoxCopy, Expect, InitTokens
+from mdh.ir.copy_engine import Arrive, Await, BoxCopy, BoxStore, Expect, InitTokens
 from mdh.ir.dtype import U64
 from mdh.ir.expr import Call, Expr, Load, Var, walk
 from mdh.ir.intrinsic import Intrinsic
@@ -118,8 +118,15 @@ def _accesses(kernel: Kernel, s: Stmt, bufs: dict[str, Buf]) -> None:
             _rank(kernel, s.dst, s.index, bufs)
             _rank(kernel, s.token, s.slot, bufs)
             _token(kernel, s.token, bufs)
-            if all(m.name != s.map or len(m.shape) != len(s.start) for m in kernel.maps):
-                raise Malformed(f"{kernel.name}: {s.map} is no tensor map of this rank")
+            _map(kernel, s.map, s.start)
+        case BoxStore():
+            _rank(kernel, s.src, s.index, bufs)
+            _map(kernel, s.map, s.start)
+
+
+def _map(kernel: Kernel, name: str, start: tuple[Expr, ...]) -> None:
+    if all(m.name != name or len(m.shape) != len(start) for m in kernel.maps):
+        raise Malformed(f"{kernel.name}: {name} is no tensor map of this rank")
 
 
 def _token(kernel: Kernel, buffer: str, bufs: dict[str, Buf]) -> None:
@@ -144,9 +151,10 @@ def _rank(kernel: Kernel, buffer: str, index: tuple[Expr, ...], bufs: dict[str, 
 
 def _barriers(kernel: Kernel, body: tuple[Stmt, ...], varying: frozenset[str], *, some: bool = False) -> None:
     """varying: names whose value depends on the thread; some: only some threads come here. A barrier of the
-    device is a fence, and may stand anywhere."""
+    device is a fence, and may stand anywhere; one of a warp group may where whole groups come."""
     for s in body:
-        if isinstance(s, Barrier) and s.scope is not SyncScope.DEVICE and some:
+        anywhere = (SyncScope.DEVICE, SyncScope.GROUP)
+        if isinstance(s, Barrier) and s.scope not in anywhere and some:
             raise Malformed(f"{kernel.name}: a barrier ({s.reason}) that only some threads reach")
         if isinstance(s, Let) and _varies(s.value, varying):
             varying |= {s.name}

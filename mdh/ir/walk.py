@@ -8,9 +8,13 @@ from mdh.ir.copy_engine import (
     Arrive,
     Await,
     BoxCopy,
+    BoxStore,
     Expect,
     InitTokens,
     SetRegisters,
+    StoreCommit,
+    StoreFence,
+    StoreWait,
     TokensReady,
 )
 from mdh.ir.expr import Const, Expr, Load, map_children, substitute, walk
@@ -76,6 +80,10 @@ def map_expressions(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
             return s
         case MmaFence() | MmaCommit() | MmaWait() | InitTokens() | TokensReady() | SetRegisters():
             return s
+        case StoreFence() | StoreCommit() | StoreWait():
+            return s
+        case BoxStore():
+            return replace(s, start=tuple(map(f, s.start)), index=tuple(map(f, s.index)))
         case Alloc(buf, init):
             return Alloc(buf, None if init is None else f(init))
         case Let():
@@ -197,6 +205,8 @@ def loaded(s: Stmt) -> list[BufferElement]:
             return [*out, BufferElement(s.src, s.index)]
         case GroupMma():
             return [*out, *(BufferElement(m.buffer, m.index) for m in (s.a, s.b))]
+        case BoxStore():
+            return [*out, BufferElement(s.src, s.index)]
         case Await() | Arrive() | Expect():
             return [*out, BufferElement(s.buffer, s.index)]
         case _:
@@ -261,6 +271,8 @@ def with_buffers(s: Stmt, names: Mapping[str, str]) -> Stmt:
             return replace(s, acc=_renamed((s.acc,), names)[0], a=a, b=b)
         case InitTokens() | Expect() | Arrive() | Await():
             return replace(s, buffer=names.get(s.buffer, s.buffer))
+        case BoxStore():
+            return replace(s, src=names.get(s.src, s.src))
         case BoxCopy():
             return replace(s, dst=names.get(s.dst, s.dst), token=names.get(s.token, s.token))
         case _:

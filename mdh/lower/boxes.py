@@ -8,20 +8,11 @@ fill slots as soon as they are free, and the others await them. Else one thread 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from mdh.hardware import Engine, Space, SyncScope
+from mdh.decompose.multicast import Sharing
+from mdh.hardware import Engine, Layer, Space, SyncScope
 from mdh.ir.affine import Affine
 from mdh.ir.atoms import GROUP_LANES
-from mdh.ir.construct import (
-    ZERO,
-    add,
-    conjunction,
-    equal,
-    less,
-    loop,
-    mod,
-    num,
-    when,
-)
+from mdh.ir.construct import ZERO, add, conjunction, equal, less, loop, mod, num, number, scaled, when
 from mdh.ir.copy_engine import Arrive, Await, BoxCopy, Expect, InitTokens, TensorMap, TokensReady
 from mdh.ir.dtype import I32, U32, U64
 from mdh.ir.expr import Binary, Const, Expr, Load, Var
@@ -53,6 +44,7 @@ def ring_of(nest: Nest, number: int) -> TokenRing:
         tokens = [nest.declare(_tokens(word, number, step.stages)) for word in words]
         nest.declarations.synchronise(tokens)
         readers = nest.threads // GROUP_LANES if _by_groups(nest, step) else nest.threads
+        readers *= _blocks(nest, step)
         free = tokens[1] if len(tokens) > 1 else None
         rings[number] = TokenRing(tokens[0], free, nest.register("turn", U32), readers)
     return rings[number]
@@ -71,6 +63,22 @@ def _by_groups(nest: Nest, step: PlanStep) -> bool:
     return {x.buffer for x in step.stagings} <= {product.left.buffer, product.right.buffer}
 
 
+def _blocks(nest: Nest, step: PlanStep) -> int:
+    """Blocks whose readers must be done before a slot of this one is filled: where copies are shared, all of
+    the cluster."""
+    return nest.plan.units(Layer.BLK) if any(s.multicast for s in step.stagings) else 1
+
+
+def shares(nest: Nest) -> bool:
+    """Whether blocks of a cluster write to one another's slots."""
+    return any(_blocks(nest, nest.plan.steps[n]) > 1 for n in nest.declarations.rings)
+
+
+def token_end(nest: Nest) -> list[Stmt]:
+    """At the end of the kernel."""
+    return [Barrier(SyncScope.CLUSTER, "no block of the cluster needs this one")] if shares(nest) else []
+
+
 def token_start(nest: Nest) -> list[Stmt]:
     """At the head of the kernel: all tokens begin, and all turns are counted from 0."""
     rings = list(nest.declarations.rings.values())
@@ -83,7 +91,8 @@ def token_start(nest: Nest) -> list[Stmt]:
         if ring.free is not None:
             first.append(InitTokens(ring.free.name, ring.readers))
     out += _one(nest, [*first, TokensReady()])
-    return [*out, Barrier(SyncScope.BLOCK, "the tokens are ready")]
+    scope = SyncScope.CLUSTER if shares(nest) else SyncScope.BLOCK
+    return [*out, Barrier(scope, "the tokens are ready")]
 
 
 def _one(nest: Nest, body: list[Stmt]) -> list[Stmt]:
@@ -129,26 +138,50 @@ def _fill(nest: Nest, ring: TokenRing, copies: Iterable[StagedCopy], slot: str, 
 
 
 def _bytes(copy: StagedCopy) -> int:
+    """That land in this block's slot, whoever brings them."""
     assert copy.boxes is not None
     return len(copy.boxes.starts) * copy.boxes.elements * copy.dst.buf.dtype.bytes
 
 
 def _boxes(nest: Nest, ring: TokenRing, copy: StagedCopy, slot: tuple[Expr, ...], scope: Scope) -> list[Stmt]:
-    boxes, dst = copy.boxes, copy.dst
+    """The boxes that this block asks for: all of them, or its part of what it shares with others."""
+    sharing, dst = copy.sharing, copy.dst
+    boxes = copy.boxes if sharing is None else sharing.boxes
     assert boxes is not None
     array = nest.buffers[copy.staging.buffer]
     said = TensorMap("", array.name, array.dtype, array.shape, boxes.shape, dst.buf.swizzle)
     name = nest.declarations.map_of(said).name
+    mine = None if sharing is None else number((Var(lv.var), lv.parts) for lv in sharing.blocks)
+    peers = None if sharing is None else _peers(nest, sharing)
     lead = slot if _slotted(copy) else ()
     out: list[Stmt] = []
     for start in boxes.starts:
-        pairs = zip(dst.axes, start, strict=True)
-        first = tuple(nest.expr(axis.low.shift(n), scope) for axis, n in pairs)
-        place = tuple(num(n) for n in start)
-        if dst.span:
-            place = (num(start[-1] // dst.span), *place[:-1], ZERO)
-        out.append(BoxCopy(name, first, dst.buf.name, (*lead, *place), ring.filled.name, slot))
+        first = [nest.expr(axis.low.shift(n), scope) for axis, n in zip(dst.axes, start, strict=True)]
+        place: list[Expr] = [num(n) for n in start]
+        block: Expr = num(start[-1] // dst.span) if dst.span else ZERO
+        if sharing is not None and mine is not None:
+            first[sharing.axis] = add(first[sharing.axis], scaled(mine, sharing.length))
+            if dst.span and sharing.axis == len(place) - 1:
+                block = add(scaled(mine, sharing.length // dst.span), block)
+            else:
+                place[sharing.axis] = add(scaled(mine, sharing.length), place[sharing.axis])
+        where = (*lead, block, *place[:-1], ZERO) if dst.span else (*lead, *place)
+        out.append(BoxCopy(name, tuple(first), dst.buf.name, where, ring.filled.name, slot, peers))
     return out
+
+
+def _peers(nest: Nest, sharing: Sharing) -> Expr:
+    """The mask of the ranks in the cluster of all blocks that share with this one, x fastest."""
+    sizes = [nest.plan.axis_parts(Layer.BLK, a) for a in range(3)]
+    stride = [1, sizes[0], sizes[0] * sizes[1]]
+    ranks = [0]
+    for level in sharing.blocks:
+        ranks = [r + n * stride[level.axis] for r in ranks for n in range(level.parts)]
+    own = [lv for lv in nest.levels.all if lv.layer is Layer.BLK and lv not in sharing.blocks]
+    mask: Expr = num(sum(1 << r for r in ranks))
+    for level in own:
+        mask = Binary("<<", mask, scaled(Var(level.var), stride[level.axis]), I32)
+    return mask
 
 
 def _live(copies: Iterable[StagedCopy], slot: str, scope: Scope) -> Scope:
@@ -195,10 +228,17 @@ def _release(nest: Nest, step: PlanStep, ring: TokenRing) -> list[Stmt]:
     late, out = inflight(nest), list[Stmt]()
     if late >= ring.slots:
         out, late = [MmaWait(0)], 0
-    arrive = Arrive(ring.free.name, (_slot(ring, _turn(ring, -late)),))
-    speaker = equal(mod(Var(nest.tid), GROUP_LANES), 0) if _by_groups(nest, step) else None
+    where = (_slot(ring, _turn(ring, -late)),)
+    blocks, groups = _blocks(nest, step), _by_groups(nest, step)
+    lane = mod(Var(nest.tid), GROUP_LANES)
+    if groups:
+        arrive = [Arrive(ring.free.name, where, None if blocks == 1 else lane)]
+    else:
+        ranks = [None] if blocks == 1 else [num(n) for n in range(blocks)]
+        arrive = [Arrive(ring.free.name, where, rank) for rank in ranks]
+    speaker = None if not groups else equal(lane, 0) if blocks == 1 else less(lane, blocks)
     begun = Binary(">=", _turn(ring), Const(late, U32), I32) if late else None
-    return [*out, *when(conjunction([speaker, begun]), [arrive])]
+    return [*out, *when(conjunction([speaker, begun]), arrive)]
 
 
 def inflight(nest: Nest) -> int:

@@ -52,7 +52,7 @@ def close_region(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
     """Merge the region into the next one outward, or into the output."""
     if region.space is Space.SM and nest.threads > 1:
         return _close_shared(nest, region, scope)
-    return _each(nest, region, scope, lambda known: _merge(nest, region, known))
+    return close_each(nest, region, scope)
 
 
 def _resume(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
@@ -78,10 +78,16 @@ def _parent(nest: Nest, region: Region) -> Region | None:
     return mine[k - 1] if k else None
 
 
+def close_each(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
+    """Merge the elements of a private region for which the scope has values of some variables."""
+    return _each(nest, region, scope, lambda known: _merge(nest, region, known))
+
+
 def _each(nest: Nest, region: Region, scope: Scope, inner: Inner) -> list[Stmt]:
     """`inner` for every element of a region that its unit holds."""
     threads = () if nest.cpu else THREADED
     order = [v for v in _store_order(nest, region) if nest.levels.of_var(v).layer not in threads]
+    order = [v for v in order if v not in scope.values]
     return _through(nest, region, order, scope, inner)
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from mdh.decompose.multicast import Sharing, sharing_of
 from mdh.hardware import Engine, Space
 from mdh.ir.affine import Affine
 from mdh.ir.construct import ZERO, add, at_least, conjunction, digit, div, less, loop, mod, scaled, shifted
@@ -33,7 +34,7 @@ class StagedCopy:
     """One staged access group: `dst` receives what `src` holds of `buffer`.
 
     offset: where the copied part begins in the buffer of `dst`, by dim; empty: at its start. boxes: in which
-    the copy engine copies it.
+    the copy engine copies it. sharing: with other blocks of the cluster.
     """
 
     staging: Staging
@@ -42,6 +43,7 @@ class StagedCopy:
     src: Instance
     offset: tuple[int, ...] = ()
     boxes: Boxes | None = None
+    sharing: Sharing | None = None
 
     def into(self, slot: Affine) -> "StagedCopy":
         """The copy into one of the slots of `dst`."""
@@ -90,7 +92,8 @@ def _copy(nest: Nest, node: Node, staging: Staging, scope: Scope, slots: int, nu
     align = BOX_LINE * (tile.swizzle or VECTOR_BYTES) if boxed else VECTOR_BYTES
     buf = Buf(name, tile.space, dtype, shape, strides, align=align, swizzle=tile.swizzle)
     instance = Instance(nest.declare(buf), tile.axes, span=tile.span)
-    return StagedCopy(staging, key, instance, src, boxes=tile.boxes if boxed else None)
+    sharing = sharing_of(nest.plan, nest.tiles, node) if staging.multicast else None
+    return StagedCopy(staging, key, instance, src, boxes=tile.boxes if boxed else None, sharing=sharing)
 
 
 def emit_copy(nest: Nest, copy: StagedCopy, scope: Scope) -> list[Stmt]:

@@ -14,6 +14,7 @@ from mdh.ir.program import DimKind
 from mdh.lower.atoms import emit_atoms
 from mdh.lower.boxes import boxed, emit_boxed, emit_boxed_loop, inflight
 from mdh.lower.close import close_region, open_region
+from mdh.lower.close_boxed import close_boxed, result_boxes
 from mdh.lower.copies import emit_copy, plan_copies
 from mdh.lower.finish import stated_width
 from mdh.lower.fragments import stated
@@ -29,6 +30,7 @@ from mdh.lower.scope import (
     OpenCarries,
     Point,
     ReducePart,
+    Region,
     Role,
     ScanChunk,
     ScanPart,
@@ -97,9 +99,14 @@ def _around(nest: Nest, scope: Scope, inner: list[Stmt]) -> list[Stmt]:
     if not opening or nest.role is Role.LOAD:
         return inner
     before = [s for r in opening for s in open_region(nest, r, scope)]
-    after = [s for r in reversed(opening) for s in close_region(nest, r, scope)]
+    after = [s for r in reversed(opening) for s in _closed(nest, r, scope)]
     ended = [MmaWait(0)] if inflight(nest) else []
     return [*before, *inner, *ended, *after]
+
+
+def _closed(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
+    boxes = result_boxes(nest, region)
+    return close_region(nest, region, scope) if boxes is None else close_boxed(nest, region, boxes, scope)
 
 
 def _item(nest: Nest, scope: Scope) -> list[Stmt]:

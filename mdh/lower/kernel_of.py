@@ -9,7 +9,8 @@ from mdh.ir.expr import Var, loads, walk
 from mdh.ir.kernel import Alloc, Buf, Kernel, Stmt, Workspace
 from mdh.ir.program import Program
 from mdh.ir.walk import expressions, reads, statements, writes
-from mdh.lower.boxes import token_start
+from mdh.lower.boxes import token_end, token_start
+from mdh.lower.close_boxed import store_end
 from mdh.lower.cluster import finish_by_cluster
 from mdh.lower.dependent_launch import begins_early
 from mdh.lower.launch import bind_blocks, bind_threads, launch_of
@@ -30,7 +31,7 @@ def kernel_of(
     tail, counters = finish_by_ticket(nest)
     inner = bind_blocks(nest, [*clear_slack(nest), *body, *tail, *finish_by_cluster(nest)])
     inner = inner if load is None else in_roles(nest, inner, bind_blocks(nest, load))
-    bound = [*bind_threads(nest), *token_start(nest), *inner]
+    bound = [*bind_threads(nest), *token_start(nest), *inner, *store_end(nest), *token_end(nest)]
     shared = nest.declarations.with_slack
     text = (*(Alloc(b) for b in shared.values()), *bound)
     bufs = {n: dm_buf(b, readonly=True) for n, b in nest.buffers.items()}

@@ -4,7 +4,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
 from math import prod
 
-from mdh.checker.footprint import shared_bytes
+from mdh.checker.footprint import shared_bytes, store_bytes
 from mdh.decompose.regions import computing
 from mdh.decompose.tiles import decompose
 from mdh.hardware import Combine
@@ -54,7 +54,8 @@ class Context:
         inside = self.names.inside(plan.stage) | {lv.var for lv in tiles.levels.all}
         declarations = Declarations(self.names, inside)
         tid = declarations.fresh("tid")
-        room = 0 if cpu else self.machine.shared_per_block - shared_bytes(plan, tiles, cpu=False)
+        taken = 0 if cpu else shared_bytes(plan, tiles, cpu=False) + store_bytes(self.program, plan, tiles)
+        room = 0 if cpu else self.machine.shared_per_block - taken
         nest = Nest(
             name,
             self.program,

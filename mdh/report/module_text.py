@@ -7,10 +7,14 @@ from mdh.ir.copy_engine import (
     Arrive,
     Await,
     BoxCopy,
+    BoxStore,
     CopyEngineStmt,
     Expect,
     InitTokens,
     SetRegisters,
+    StoreCommit,
+    StoreFence,
+    StoreWait,
     TokensReady,
 )
 from mdh.ir.expr import Expr, Load
@@ -160,6 +164,14 @@ def _copy_engine(stmt: CopyEngineStmt) -> str:
             peers = "" if stmt.peers is None else f" to blocks {expression_text(stmt.peers)}"
             to = f"{_element(stmt.dst, stmt.index, 1)}{peers}"
             return f"box {to} = {stmt.map}({start}), {_element(stmt.token, stmt.slot, 1)}"
+        case BoxStore(name, start, src, index):
+            return f"box {name}({', '.join(map(expression_text, start))}) = {_element(src, index, 1)}"
+        case StoreFence():
+            return "store fence"
+        case StoreCommit():
+            return "store commit"
+        case StoreWait(pending, ended):
+            return f"store wait {pending}{' stored' if ended else ''}"
         case SetRegisters(count, more):
             return f"{'more' if more else 'fewer'} registers: {count}"
         case _:

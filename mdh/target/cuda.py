@@ -169,6 +169,8 @@ class Cuda:
                 return [f"cluster_sync();{note}"]
             case SyncScope.DEVICE:
                 return ["__threadfence();", f"__syncthreads();{note}"]
+            case SyncScope.GROUP:
+                return [f"group_sync();{note}"]
             case SyncScope.BLOCK:
                 return [f"__syncthreads();{note}"]
 

@@ -4,15 +4,20 @@ Source: PTX ISA, "mbarrier" and "cp.async.bulk.tensor".
 """
 
 import re
+from dataclasses import replace
 
 from mdh.ir.copy_engine import (
     Arrive,
     Await,
     BoxCopy,
+    BoxStore,
     CopyEngineStmt,
     Expect,
     InitTokens,
     SetRegisters,
+    StoreCommit,
+    StoreFence,
+    StoreWait,
     TokensReady,
 )
 from mdh.ir.expr import Expr
@@ -49,8 +54,20 @@ def copy_engine_line(s: CopyEngineStmt, scope: PrintScope, dialect: Dialect) -> 
             start = ", ".join(said(e) for e in reversed(s.start))
             peers = "" if s.peers is None else f", {said(s.peers)}"
             name = f"box_copy{'' if s.peers is None else '_to'}_{len(s.start)}d"
-            where = f"{at(s.dst, s.index)}, &{scope.name(s.map)}, {at(s.token, s.slot)}"
+            # boxes begin where the pattern of the swizzle does, so that it moves nothing there
+            dst = place(replace(scope.buffers[s.dst], swizzle=0), s.index, scope, dialect)
+            where = f"&{dst}, &{scope.name(s.map)}, {at(s.token, s.slot)}"
             return f"{name}({where}{peers}, {start});"
+        case BoxStore():
+            src = place(replace(scope.buffers[s.src], swizzle=0), s.index, scope, dialect)
+            start = ", ".join(said(e) for e in reversed(s.start))
+            return f"box_store_{len(s.start)}d(&{scope.name(s.map)}, &{src}, {start});"
+        case StoreFence():
+            return "store_fence();"
+        case StoreCommit():
+            return "store_commit();"
+        case StoreWait(pending, ended):
+            return f"store_wait{'_all' if ended else ''}<{pending}>();"
         case SetRegisters(count, more):
             return f"{'more' if more else 'fewer'}_registers<{count}>();"
         case _:
@@ -61,6 +78,8 @@ def copy_engine_function(name: str, inline: str) -> str | None:
     """The definition of a device function, or None where `name` is none of the copy engine."""
     if found := re.fullmatch(r"box_copy(_to)?_([1-5])d", name):
         return _box_copy(name, int(found[2]), inline, peers=found[1] is not None)
+    if found := re.fullmatch(r"box_store_([1-5])d", name):
+        return _box_store(name, int(found[1]), inline)
     found_text = _FUNCTIONS.get(name)
     return None if found_text is None else found_text.replace("INLINE", inline)
 
@@ -86,7 +105,43 @@ def _box_copy(name: str, rank: int, inline: str, *, peers: bool) -> str:
 """
 
 
+def _box_store(name: str, rank: int, inline: str) -> str:
+    starts = [f"x{d}" for d in range(rank)]
+    coordinates = ", ".join(f"%{2 + d}" for d in range(rank))
+    params = [f"const {TENSOR_MAP} *map", "const void *src", *(f"int {x}" for x in starts)]
+    return f"""{inline} void {name}({", ".join(params)})
+{{
+    asm volatile("cp.async.bulk.tensor.{rank}d.global.shared::cta.bulk_group [%0, {{{coordinates}}}], [%1];"
+                 :: "l"(map), "r"({_SHARED("src")}),
+                    {", ".join(f'"r"({x})' for x in starts)}
+                 : "memory");
+}}
+"""
+
+
 _FUNCTIONS = {
+    "store_fence": """INLINE void store_fence()
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+""",
+    "store_commit": """INLINE void store_commit()
+{
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+""",
+    "store_wait": """template <int pending>
+INLINE void store_wait()
+{
+    asm volatile("cp.async.bulk.wait_group.read %0;" :: "n"(pending) : "memory");
+}
+""",
+    "store_wait_all": """template <int pending>
+INLINE void store_wait_all()
+{
+    asm volatile("cp.async.bulk.wait_group %0;" :: "n"(pending) : "memory");
+}
+""",
     "init_tokens": f"""template <int count>
 INLINE void init_tokens(unsigned long long *tokens, int arrivals)
 {{
@@ -115,7 +170,7 @@ INLINE void init_tokens(unsigned long long *tokens, int arrivals)
     "arrive_at": f"""INLINE void arrive_at(unsigned long long *token, int rank)
 {{
     asm volatile("{{\\n.reg .b32 there;\\nmapa.shared::cluster.u32 there, %0, %1;\\n"
-                 "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\\n}}"
+                 "mbarrier.arrive.shared::cluster.b64 _, [there];\\n}}"
                  :: "r"({_SHARED("token")}), "r"(rank) : "memory");
 }}
 """,

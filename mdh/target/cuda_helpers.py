@@ -23,6 +23,11 @@ _WAIT = f"""template <int pending>
     asm volatile("cp.async.wait_group %0;" :: "n"(pending) : "memory");
 }}
 """
+_GROUP_SYNC = f"""{INLINE} void group_sync()
+{{
+    asm volatile("bar.sync %0, 128;" :: "r"(1 + threadIdx.x / 128) : "memory");
+}}
+"""
 _CLUSTER_SYNC = f"""{INLINE} void cluster_sync()
 {{
     asm volatile("barrier.cluster.arrive.aligned;\\nbarrier.cluster.wait.aligned;" ::: "memory");
@@ -54,6 +59,8 @@ def helper(name: str) -> str | None:
             return _COMMIT
         case "cp_async_wait":
             return _WAIT
+        case "group_sync":
+            return _GROUP_SYNC
         case "cluster_sync":
             return _CLUSTER_SYNC
         case Intrinsic.CLUSTER_RANK:

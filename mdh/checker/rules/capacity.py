@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from mdh.checker.footprint import combine_bytes, fragment_words, register_words, shared_bytes
+from mdh.checker.footprint import combine_bytes, fragment_words, register_words, shared_bytes, store_bytes
 from mdh.checker.rules.combine import choose_combines
 from mdh.checker.subject import Subject
 from mdh.diagnostics import Diagnostic, Label
@@ -20,7 +20,7 @@ def check_capacity(subject: Subject) -> Iterator[Diagnostic]:
     """
     plan, tiles = choose_combines(subject), subject.tiles
     cpu = subject.machine.kind == "cpu"
-    used = shared_bytes(plan, tiles, cpu=cpu)
+    used = shared_bytes(plan, tiles, cpu=cpu) + store_bytes(subject.program, plan, tiles)
     limit = subject.machine.shared_per_block
     if used > limit:
         yield _shared(subject, used, 0 if cpu else combine_bytes(plan), limit)

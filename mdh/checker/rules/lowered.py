@@ -7,7 +7,7 @@ from mdh.checker.loops import by_layer
 from mdh.checker.options import number
 from mdh.checker.subject import Draft, Subject, at, parts
 from mdh.diagnostics import Diagnostic
-from mdh.hardware import Engine, Layer, Space
+from mdh.hardware import Layer, Space
 from mdh.schedule.model import BufferPlace
 
 CODE = "K190"
@@ -37,11 +37,3 @@ def check_lowered_attributes(draft: Draft) -> Iterator[Diagnostic]:
             if isinstance(mem.value, BufferPlace) and mem.value.region == Space.HM:
                 headline = f"`{mem.value.buffer}` in host memory is not lowered yet"
                 yield Diagnostic(CODE, headline, at(mem.span), help="buffers start in DM")
-            for attr in mem.attrs:
-                if attr.name == "store" and any(a.value == Engine.TMA for a in attr.args):
-                    headline = "`@store(tma)` is not lowered yet"
-                    yield Diagnostic(CODE, headline, at(attr.span), help="leave it out")
-                if attr.name == "copy" and any(a.value == "multicast" for a in attr.args):
-                    yield Diagnostic(
-                        CODE, "`multicast` is not lowered yet", at(attr.span), help="leave it out"
-                    )

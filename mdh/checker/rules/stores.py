@@ -9,6 +9,7 @@ from mdh.checker.options import argument
 from mdh.checker.rules.combine import choose_combines
 from mdh.checker.subject import Subject, at
 from mdh.decompose.accesses import affine_index
+from mdh.decompose.box_store import box_store
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import Engine, Layer, Space
 from mdh.ir.affine import Affine
@@ -35,6 +36,8 @@ def check_stores(subject: Subject) -> Iterator[Diagnostic]:
     for i, step in enumerate(plan.steps):
         for holding in step.holdings:
             yield from _subtile(subject, i, holding)
+            if holding.engine is Engine.TMA:
+                yield from _boxed(subject, plan, i, holding)
             if holding.vec is None:
                 continue
             labels = subject.at_entry_attr(i, holding.buffer, "store")
@@ -49,6 +52,16 @@ def check_stores(subject: Subject) -> Iterator[Diagnostic]:
             if reason:
                 fact, said = reason
                 yield Diagnostic(CODE, f"`{holding.buffer}` cannot be stored so: {fact}", labels, help=said)
+
+
+def _boxed(subject: Subject, plan: StagePlan, i: int, holding: Holding) -> Iterator[Diagnostic]:
+    labels = subject.at_entry_attr(i, holding.buffer, "store")
+    seen = Engine.TMA in subject.machine.copy_engines
+    missing = (f"`{subject.machine.name}` has no copy engine `tma`", "@store(plain), or leave it out")
+    found = box_store(subject.program, plan, subject.tiles.levels) if seen else missing
+    if isinstance(found, tuple):
+        headline = f"`{holding.buffer}` cannot be stored so: {found[0]}"
+        yield Diagnostic(CODE, headline, labels, help=found[1])
 
 
 def _subtile(subject: Subject, i: int, holding: Holding) -> Iterator[Diagnostic]:

@@ -91,7 +91,7 @@ def _place(
 ) -> tuple[tuple[Stmt, ...], Pending]:
     out: list[Stmt] = []
     for s in body:
-        if isinstance(s, Barrier):
+        if isinstance(s, Barrier) and s.scope is not SyncScope.GROUP:
             pending = pending.met()
             out.append(s)
             continue

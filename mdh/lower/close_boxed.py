@@ -1,0 +1,134 @@
+"""Closing a region whose results leave by the copy engine (`@store(tma)`), piece by piece.
+
+A warp group waits until the slot of shared memory that it writes next has been read, writes its elements of a
+piece there, and one of its threads asks for the box.
+"""
+
+from itertools import product as product_of
+
+from mdh.decompose.box_store import ResultBoxes, box_store
+from mdh.hardware import Layer, Space, SyncScope
+from mdh.ir.affine import Affine
+from mdh.ir.atoms import GROUP_LANES
+from mdh.ir.construct import ZERO, add, equal, loop, mod, num, number, when
+from mdh.ir.copy_engine import BoxStore, StoreCommit, StoreFence, StoreWait, TensorMap
+from mdh.ir.expr import Expr, Var
+from mdh.ir.kernel import Barrier, Buf, ForKind, Stmt, Store
+from mdh.ir.layout import Level, row_major
+from mdh.ir.plan import Product
+from mdh.ir.tile import ALIGNMENT, BOX_LINE
+from mdh.ir.walk import rewritten
+from mdh.lower.close import close_each
+from mdh.lower.nest import Nest
+from mdh.lower.scope import Region, Scope
+
+COLUMNS = 8
+"""Of an atom's result that lie side by side with four lanes."""
+
+
+def result_boxes(nest: Nest, region: Region) -> ResultBoxes | None:
+    """How the results of a region leave; None: thread by thread."""
+    found = box_store(nest.program, nest.plan, nest.levels)
+    mine = {o.buffer for o in nest.folds[region.fold].outputs}
+    inner = nest.regions_of(region.fold)[0] is not region
+    return None if inner or not isinstance(found, ResultBoxes) or found.buffer not in mine else found
+
+
+def close_boxed(nest: Nest, region: Region, boxes: ResultBoxes, scope: Scope) -> list[Stmt]:
+    """The region's elements, atom by atom and piece by piece."""
+    s, product = _product(nest)
+    stage = _stage(nest, boxes)
+    levels = [lv for lv in (_level(nest, dim, s) for dim in (product.m, product.n)) if lv is not None]
+    atoms = product_of(*(range(lv.parts) for lv in levels), range(boxes.pieces))
+    out: list[Stmt] = []
+    for n, (*atom, piece) in enumerate(atoms):
+        at = scope.with_values({lv.var: num(i) for lv, i in zip(levels, atom, strict=True)})
+        out += _piece(nest, region, boxes, stage, at, piece, num(n % boxes.slots))
+    return out
+
+
+def store_end(nest: Nest) -> list[Stmt]:
+    """At the end of the kernel: what was asked for is in the arrays."""
+    if not isinstance(box_store(nest.program, nest.plan, nest.levels), ResultBoxes):
+        return []
+    return when(_speaks(nest), [StoreWait(0, stored=True)])
+
+
+def _product(nest: Nest) -> tuple[int, Product]:
+    s = nest.plan.atoms
+    product = None if s is None else nest.plan.steps[s].product
+    assert s is not None and product is not None
+    return s, product
+
+
+def _stage(nest: Nest, boxes: ResultBoxes) -> Buf:
+    """[warp group][slot][row][column]"""
+    shape = (boxes.groups, boxes.slots, boxes.rows, boxes.columns)
+    align = BOX_LINE * (boxes.swizzle or ALIGNMENT)
+    name = f"{boxes.buffer}_SM"
+    buf = Buf(name, Space.SM, boxes.dtype, shape, row_major(shape), align=align, swizzle=boxes.swizzle)
+    stage = nest.declare(buf)
+    nest.declarations.synchronise((stage,))
+    return stage
+
+
+def _level(nest: Nest, dim: int, step: int) -> Level | None:
+    return next((lv for lv in nest.levels.by_dim[dim] if lv.step == step), None)
+
+
+def _speaks(nest: Nest) -> Expr:
+    return equal(mod(Var(nest.tid), GROUP_LANES), 0)
+
+
+def _piece(
+    nest: Nest, region: Region, boxes: ResultBoxes, stage: Buf, scope: Scope, piece: int, slot: Expr
+) -> list[Stmt]:
+    s, product = _product(nest)
+    groups = [lv for lv in nest.levels.all if lv.layer is Layer.WGP]
+    group = number((Var(lv.var), lv.parts) for lv in groups)
+    # the level over blocks of 8 columns, of which a piece has some
+    blocks = _level(nest, product.n, s + 1)
+    held = boxes.columns // COLUMNS
+    var = nest.fresh("column")
+    within: Expr = ZERO if held == 1 else Var(var)
+    values: dict[str, Expr] = {}
+    if blocks is not None:
+        values[blocks.var] = within if piece == 0 else add(num(piece * held), within)
+    outer = {lv.var: Affine() for lv in nest.levels.all if lv.step <= s}
+    here = scope.with_values(dict.fromkeys(values, within))
+    place = [nest.expr(nest.levels.index[d].substitute(outer), here) for d in (product.m, product.n)]
+
+    def staged(stmt: Stmt) -> Stmt:
+        if isinstance(stmt, Store) and stmt.buffer == boxes.buffer:
+            return Store(stage.name, (group, slot, *place), stmt.value)
+        return stmt
+
+    body = rewritten(tuple(close_each(nest, region, scope.with_values(values))), staged)
+    store = _store(nest, boxes, stage, (group, slot, ZERO, ZERO), scope, piece)
+    written = body if held == 1 else (loop(var, held, body, ForKind.UNROLL),)
+    return [
+        *when(_speaks(nest), [StoreWait(boxes.slots - 1)]),
+        Barrier(SyncScope.GROUP, "the slot is free"),
+        *written,
+        StoreFence(),
+        Barrier(SyncScope.GROUP, "the slot is filled"),
+        *when(_speaks(nest), [store, StoreCommit()]),
+    ]
+
+
+def _store(
+    nest: Nest, boxes: ResultBoxes, stage: Buf, index: tuple[Expr, ...], scope: Scope, piece: int
+) -> BoxStore:
+    s, _ = _product(nest)
+    inner = {lv.var: Affine() for lv in nest.levels.all if lv.step > s}
+    output = next(o for fold in nest.folds for o in fold.outputs if o.buffer == boxes.buffer)
+    access = nest.access(output.index)
+    assert access is not None
+    first = [nest.levels.over(f).substitute(inner) for f in access]
+    first[-1] = first[-1].shift(piece * boxes.columns)
+    array = nest.buffers[boxes.buffer]
+    box = [1] * len(first)
+    box[boxes.axis], box[-1] = boxes.rows, boxes.columns
+    said = TensorMap("", array.name, array.dtype, array.shape, tuple(box), boxes.swizzle)
+    start = tuple(nest.expr(f, scope) for f in first)
+    return BoxStore(nest.declarations.map_of(said).name, start, stage.name, index)
