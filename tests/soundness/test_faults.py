@@ -10,7 +10,8 @@ from tests.soundness.faults import FAULTS, find
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_replaces_a_function_by_one_of_the_same_arguments(fault: str) -> None:
     for module, name, new in FAULTS[fault]():
-        positional, named = [], {}
+        positional: list[None] = []
+        named: dict[str, None] = {}
         for p in inspect.signature(getattr(module, name)).parameters.values():
             if p.kind is p.KEYWORD_ONLY:
                 named[p.name] = None
