@@ -1,5 +1,6 @@
 """Prints the time of each arrow for every shipped program as a table, and keeps it in artifacts/arrows.md."""
 
+import argparse
 import statistics
 import subprocess
 import sys
@@ -84,6 +85,7 @@ def help_time() -> float:
 
 
 def main() -> None:
+    argparse.ArgumentParser(prog="scripts/bench-arrows", description=__doc__).parse_args()
     lines = [
         "# Time of each arrow",
         "",

@@ -106,12 +106,16 @@ def main() -> None:
     parser.add_argument("prefix", help="of the spaces: h200, cpu, cpu_matmul")
     parser.add_argument("--out", type=Path, default=ROOT / "artifacts" / "spaces")
     options = parser.parse_args()
+    spaces = sorted((ROOT / "experiments" / "spaces").glob(f"{options.prefix}*.mdh"))
+    if not spaces:
+        parser.error(f"no space under experiments/spaces begins with `{options.prefix}`")
+    options.out.mkdir(parents=True, exist_ok=True)
     head = (
         "| space | points | programs | failed | fastest, µs | slowest / fastest | s | programs a minute |\n"
     )
     rows = [head + "|---|---|---|---|---|---|---|---|"]
     sys.stdout.write(rows[0] + "\n")
-    for path in sorted((ROOT / "experiments" / "spaces").glob(f"{options.prefix}*.mdh")):
+    for path in spaces:
         rows.append(asyncio.run(measure(path, options.device, options.out)))
         sys.stdout.write(rows[-1] + "\n")
         sys.stdout.flush()

@@ -6,6 +6,7 @@ Prints lines of Python by folder, how many names several classes have, and how m
 of a target there are outside of what prints, builds or talks to the user.
 """
 
+import argparse
 import ast
 import io
 import subprocess
@@ -83,4 +84,6 @@ def _names_a_target(node: ast.Compare) -> bool:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    parser = argparse.ArgumentParser(prog="scripts/structure-table", description=__doc__)
+    parser.add_argument("commit")
+    main(parser.parse_args().commit)

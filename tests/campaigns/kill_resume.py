@@ -80,7 +80,7 @@ def one(folder: Path, rng: random.Random, before: int) -> Kill:
     orphans = left(tuner.pid)
     shown = [int(n.replace(",", "")) for n in re.findall(r"([\d,]+) right", log.read_text())]
     try:
-        _, trials, remarks = read_record(record)
+        _, trials, remarks = read_record(str(record))
     except Failed as failed:
         return Kill(shown[-1] if shown else 0, 0, 0, orphans, (), failed.diagnostics[0].headline, True, lost)
     quick = sum(t.phase == "quick" and t.outcome.failure is None for t in trials)

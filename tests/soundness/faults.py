@@ -112,14 +112,14 @@ def _no_condition(s: Assign) -> Iterator[Load]:
         yield from loads(e)
 
 
-def _without_last_iteration(a: Any, b: Any, x: Any, y: Any, need: Any) -> str:
+def _without_last_iteration(a: Any, b: Any, x: Any, y: Any, need: Any, *, ordered: bool) -> str:
     """The last iteration of each loop is forgotten."""
     first, second = [
         replace(s, statement=replace(s.statement, loops=tuple(replace(v, extent=max(1, v.extent - 1)) for v in
                                                               s.statement.loops)))
         for s in (a, b)
     ]  # fmt: skip
-    return _relation(first, second, x, y, need)
+    return _relation(first, second, x, y, need, ordered=ordered)
 
 
 _relation = legality._relation
@@ -270,7 +270,7 @@ FAULTS: dict[str, Callable[[], list[Patch]]] = {
     "conditions are dropped": lambda: [
         (pieces, "guarded", lambda target, value, conds: value), (pieces, "select", lambda cond, a, b: a)
     ],
-    "updates are joined past what lies between": lambda: [(fuse, "conflict", lambda a, b: False)],
+    "updates are joined past what lies between": lambda: [(fuse, "conflicting", lambda a, b: False)],
     "the other side of a branch has the same condition": lambda: [(body, "negation", lambda cond: cond)],
     "ties go the other way": _other_operator,
     "running values are stored after the update": lambda: [

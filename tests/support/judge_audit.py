@@ -237,6 +237,7 @@ def main() -> int:
     given = parser.parse_args()
     device = open_device(given.device)
     family = "" if given.device == "opencl:0" else "_" + given.device.partition(":")[0]
+    given.out.mkdir(parents=True, exist_ok=True)
     page = given.out / f"tuner_judge{family}.md"
     start = time.perf_counter()
     faults = list(planted(given.device, given.jobs))
