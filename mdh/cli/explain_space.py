@@ -61,7 +61,7 @@ def _text(space: ExactSpace, found: Account) -> str:
 def _model_text(model: Foresight) -> str:
     times = ", ".join(seconds_text(s) for s in (model.best, model.median, model.worst))
     lines = [
-        f"the analytic model, of {model.drawn} legal programs",
+        f"the cost model, of {model.drawn} legal programs",
         f"  best, median, worst           {times}, predicted",
         f"  expected to spill registers   {model.spilled}",
         f"  too much code to compile      {model.hopeless}",

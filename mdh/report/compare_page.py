@@ -46,10 +46,9 @@ _MEASURED = (
     "one device all run in turns on the same arrays."
 )
 _METHOD = (
-    "Bars are medians, the marks at their ends 95 % intervals; "
-    "striped bars are estimates of the model, grey ones are libraries. Cold: the caches were evicted before "
-    "each run. Of roof: the share of the speed that "
-    "the machine's peak arithmetic and bandwidth allow. Limited by: the largest term of the analytic model."
+    "Bars are medians, the marks at their ends 95 % intervals; striped bars are estimates of the cost model, "
+    "grey ones are libraries. Cold: the caches were evicted before each run. Of roof: the share of the speed "
+    "that the machine's peak arithmetic and bandwidth allow. Limited by: the largest term of the cost model."
 )
 _PORTABLE = (
     "Pennycook's figure: the harmonic mean of the efficiencies on each platform, 0 where the schedule does "

@@ -58,8 +58,8 @@ def sources_text(rows: tuple[Row, ...]) -> str:
     """The origin of the times of a machine that is not here."""
     kinds = {r.kind for r in rows}
     if RowKind.RECORDED not in kinds:
-        return "~ estimates of the model, nothing was measured"
-    return "times on record" + ("; ~ estimates of the model" if RowKind.ESTIMATED in kinds else "")
+        return "~ estimates of the cost model, nothing was measured"
+    return "times on record" + ("; ~ estimates of the cost model" if RowKind.ESTIMATED in kinds else "")
 
 
 def _cells(row: Row) -> tuple[str, ...]:
