@@ -183,7 +183,7 @@ def report(title: str, machine: Machine, target: str, spaces: Sequence[Subject],
     noise = [ratio for found in records.values() for ratio in noise_of(*found)]
     pairs = {name: found for name, found in pairs.items() if len(found) > 4}
     nominal = NOMINAL[kind]
-    lines = ["# How well the analytic model ranks candidates", "", f"{title}.", *LEGEND]
+    lines = ["# How well the cost model ranks candidates", "", f"{title}.", *LEGEND]
     if pairs:
         fitted = fit(nominal, [p for s in spaces if s.fit for p in pairs.get(s.name, [])])
         weights = ", ".join(f"{n} {w:.2f}" for n, w in zip(TERMS[kind], fitted.weights, strict=True))

@@ -1,4 +1,4 @@
-"""Machines are data: the limits and speeds that the checker, the default schedules and the model use."""
+"""Machines are data: the limits and speeds that the checker, the default schedules and the cost model use."""
 
 import json
 import os

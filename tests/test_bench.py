@@ -5,10 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bench.cases import program_of, written
 from bench.cpu import by_gcc, by_numpy, table
 from bench.cpu.aims import short
 from bench.cpu.cases import cases
-from bench.cpu.data import program_of, random_arrays, written
+from bench.cpu.data import random_arrays
 from bench.cpu.roof import Rates
 from bench.cpu.sums import sum_of
 from bench.cpu.turns import Pairs, Result, Settings

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from bench.cases import program_of
 from bench.gpu import aims, kernels, table
 from bench.gpu.cases import RANDOM, RELU, cases, random_cases, random_sizes, schedule_path
 from bench.gpu.outcome import DEFAULT, Outcome, Result, Settings
-from bench.gpu.work import moved_bytes, program_of, rotated_bytes
+from bench.gpu.work import moved_bytes, rotated_bytes
 from mdh.machine import load_machine
 
 CASES = {c.name: c for c in cases()}

@@ -14,8 +14,9 @@ from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 
+from bench.cases import ROOT
 from bench.cpu import table
-from bench.cpu.cases import ROOT, ROW, Case, cases
+from bench.cpu.cases import ROW, Case, cases
 from bench.cpu.roof import cores
 from bench.cpu.turns import Contest, Result, Settings
 

@@ -1,28 +1,13 @@
 """oneMKL's BLAS, called as a C library."""
 
 import ctypes
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from bench.cpu.data import Arrays
 
 Call = Callable[[], Any]
 _ROWS, _PLAIN, _TURNED = 101, 111, 112
-
-
-def load() -> ctypes.CDLL | None:
-    """The wheel's library, None where it is not installed."""
-    for path in sorted((Path(sys.prefix) / "lib").glob("libmkl_rt.so*")):
-        return ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
-    return None
-
-
-def version(library: ctypes.CDLL) -> str:
-    text = ctypes.create_string_buffer(200)
-    library.mkl_get_version_string(text, 200)
-    return " ".join(text.value.decode().split()[:6])
 
 
 def prepare(library: ctypes.CDLL, program: str, a: Arrays, threads: int) -> Call | None:

@@ -134,7 +134,7 @@ def _argmax(a: Arrays) -> Call:
     return call
 
 
-_WEIGHTS = {
+WEIGHTS = {
     "name": (9.5, -4.25), "birth": (8.0, -5.5), "sex": (1.0, -6.0), "city": (4.75, -1.5),
     "code": (5.25, -2.0),
 }  # fmt: skip
@@ -146,7 +146,7 @@ def _linkage(a: Arrays) -> Call:
         for low in range(0, rows, _CHUNK):
             part = slice(low, min(low + _CHUNK, rows))
             weight = np.zeros((part.stop - low, a["name"].size), np.float32)
-            for field, (same, other) in _WEIGHTS.items():
+            for field, (same, other) in WEIGHTS.items():
                 equal = a[f"new_{field}"][part, None] == a[field][None, :]
                 weight += np.where(equal, np.float32(same), np.float32(other))
             place = weight.argmax(axis=1)

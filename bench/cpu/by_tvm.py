@@ -22,7 +22,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from bench.cpu.cases import ROOT
+from bench.cases import ROOT
 from bench.cpu.data import Arrays
 from bench.cpu.kept import cache_folder, key_of
 from bench.cpu.sums import Subscript, Sum, sum_of

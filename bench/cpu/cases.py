@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
 
+from bench.cases import ROOT, Work, ccsdt_sizes, linked, mnk
 from mdh.machine import Machine
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 WIDE = 64
 """Bytes of the vector registers of which there are 32."""
 ROW = 4 * 64
@@ -15,25 +15,16 @@ ROW = 4 * 64
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """flops: the operations that the C text asks for; 0: the case moves memory and is judged by that alone.
-
-    schedule: the shipped one, `program/variant`, empty where there is none. below: index arrays and the bound
-    of their values. touched: bytes that have to move, None: every array once. large: only with `--large`.
+class Case(Work):
+    """schedule: the shipped one, `program/variant`, empty where there is none. below: index arrays and the
+    bound of their values. touched: bytes that have to move, None: every array once. large: only with
+    `--large`.
     """
 
-    name: str
-    program: str
-    sizes: Mapping[str, int]
-    flops: float
     schedule: str = ""
     below: Mapping[str, int] = field(default_factory=dict)
     touched: int | None = None
     large: bool = False
-
-    @property
-    def path(self) -> Path:
-        return ROOT / "inputs_c" / f"{self.program}.c"
 
     def schedule_on(self, machine: Machine) -> Path | None:
         """The shipped schedule for a machine: by C on one with wide registers, the one for these if there is
@@ -51,17 +42,8 @@ def _product(name: str, program: str, sizes: Mapping[str, int], schedule: str, *
     return Case(name, program, sizes, 2.0 * prod(sizes.values()), schedule, **more)  # type: ignore[arg-type]
 
 
-def _mnk(m: int, n: int, k: int) -> dict[str, int]:
-    return {"M": m, "N": n, "K": k}
-
-
 def _ccsdt() -> list[Case]:
-    first = dict(zip("ABCDEFG", (24, 16, 16, 16, 24, 16, 24), strict=True))
-    other = dict(zip("ABCDEFG", (24, 16, 16, 24, 16, 16, 24), strict=True))
-    return [
-        _product(f"ccsdt {n}", f"ccsdt_{n}", first if n <= 3 else other, f"ccsdt_{n}/base")
-        for n in range(1, 9)
-    ]
+    return [_product(f"ccsdt {n}", f"ccsdt_{n}", ccsdt_sizes(n), f"ccsdt_{n}/base") for n in range(1, 9)]
 
 
 def _gather(rows: int) -> Case:
@@ -81,26 +63,26 @@ def cases(rows: int) -> tuple[Case, ...]:
     """Every case, the small and the `--large` ones. rows: of the large gathered table, as memory allows."""
     points = 112 * 112 * 64
     return (
-        _product("matmul 1x1000x2048", "matmul_init", _mnk(1, 1000, 2048), "matmul/row"),
-        _product("matmul 16x1000x2048", "matmul_init", _mnk(16, 1000, 2048), "matmul/rows"),
-        _product("matmul 10x500x64", "matmul_init", _mnk(10, 500, 64), "matmul/small"),
-        _product("matmul 1024", "matmul_init", _mnk(1024, 1024, 1024), "matmul/base"),
-        _product("matmul 2048", "matmul_init", _mnk(2048, 2048, 2048), "matmul/large", large=True),
-        _product("matmul fp64 1024", "matmul_double", _mnk(1024, 1024, 1024), "matmul_double/base"),
-        _product("matmul transposed 512", "matmul_t", _mnk(512, 512, 512), "matmul_t/large"),
+        _product("matmul 1x1000x2048", "matmul_init", mnk(1, 1000, 2048), "matmul/row"),
+        _product("matmul 16x1000x2048", "matmul_init", mnk(16, 1000, 2048), "matmul/rows"),
+        _product("matmul 10x500x64", "matmul_init", mnk(10, 500, 64), "matmul/small"),
+        _product("matmul 1024", "matmul_init", mnk(1024, 1024, 1024), "matmul/base"),
+        _product("matmul 2048", "matmul_init", mnk(2048, 2048, 2048), "matmul/large", large=True),
+        _product("matmul fp64 1024", "matmul_double", mnk(1024, 1024, 1024), "matmul_double/base"),
+        _product("matmul transposed 512", "matmul_t", mnk(512, 512, 512), "matmul_t/large"),
         _product(
-            "batched 16x10x500x64", "batched_matmul", {"BATCH": 16, **_mnk(10, 500, 64)},
+            "batched 16x10x500x64", "batched_matmul", {"BATCH": 16, **mnk(10, 500, 64)},
             "batched_matmul/base",
         ),
         _product(
-            "batched transposed 500x26x72x26", "batched_matmul_t", {"BATCH": 500, **_mnk(26, 26, 72)},
+            "batched transposed 500x26x72x26", "batched_matmul_t", {"BATCH": 500, **mnk(26, 26, 72)},
             "batched_matmul_t/base",
         ),
         Case("matvec 4096", "matvec", {"M": 4096, "K": 4096}, 2.0 * 4096**2, "matvec/base"),
         Case("matvec 8192", "matvec", {"M": 8192, "K": 8192}, 2.0 * 8192**2, "matvec/base", large=True),
         Case("dot 2^24", "dot", {"K": 1 << 24}, 2.0 * (1 << 24), "dot/base"),
         _product(
-            "matmul bias relu 1024", "matmul_bias_relu", _mnk(1024, 1024, 1024), "matmul_bias_relu/base",
+            "matmul bias relu 1024", "matmul_bias_relu", mnk(1024, 1024, 1024), "matmul_bias_relu/base",
         ),
         Case("conv first layer", "conv2d", _FIRST, 2.0 * points * 147, "conv2d/base"),
         Case("conv 56x56x64x64x3x3", "conv2d_56", _INNER, 2.0 * 56 * 56 * 64 * 576, "conv2d_56/large"),
@@ -116,13 +98,7 @@ def cases(rows: int) -> tuple[Case, ...]:
         Case("histogram 2^24", "histogram", {"N": 1 << 24, "BINS": 1024}, 0.0, "histogram/base", {"B": 1024}),
         _gather(1_000_000),
         *([_gather(rows)] if rows > 2_000_000 else []),
-        Case("prl 2^15", "prl", {"I": 1 << 15, "J": 1 << 15}, 12.0 * (1 << 30), "prl/base", _records()),
+        Case("prl 2^15", "prl", {"I": 1 << 15, "J": 1 << 15}, 12.0 * (1 << 30), "prl/base", linked()),
         Case("row maximum 8192", "row_max", {"M": 8192, "N": 8192}, 0.0, "row_max/base"),
         Case("row argmax 8192", "row_argmax", {"M": 8192, "N": 8192}, 0.0, "row_argmax/base"),
     )  # fmt: skip
-
-
-def _records() -> dict[str, int]:
-    """Values of the record linkage's fields: rare names, two sexes."""
-    fields = {"name": 5000, "birth": 20000, "sex": 2, "city": 300, "code": 9000}
-    return {**fields, **{f"new_{k}": v for k, v in fields.items()}}

@@ -1,26 +1,15 @@
 """Arrays of a case: the same random ones in every process."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from bench.cases import written
 from bench.cpu.cases import Case
-from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
-from mdh.source import Source
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 _TYPES: dict[str, Any] = {"f32": np.float32, "f64": np.float64, "i32": np.int32}
-
-
-def program_of(case: Case) -> Program:
-    source = Source(str(case.path), Path(case.path).read_text(encoding="utf-8"))
-    return read_program(source, defines=dict(case.sizes))
-
-
-def written(program: Program) -> frozenset[str]:
-    return frozenset[str]().union(*(s.written for s in program.stages))
 
 
 def random_arrays(case: Case, program: Program) -> Arrays:

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from bench.cases import program_of, written
 from bench.cpu import by_numpy
 from bench.cpu.cases import Case
-from bench.cpu.data import moved_bytes, program_of, random_arrays, written
+from bench.cpu.data import moved_bytes, random_arrays
 from bench.cpu.load import Meter
 from bench.cpu.roof import Rates
 from bench.cpu.worker import Turn, serve, serve_roof

@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from bench.cases import program_of, written
 from bench.cpu import by_gcc, by_mkl, by_numpy, ours
 from bench.cpu.cases import Case
-from bench.cpu.data import Arrays, program_of, random_arrays, written
+from bench.cpu.data import Arrays, random_arrays
 from bench.cpu.roof import Rates, Roof
+from mdh.compare import by_mkl as mkl
 from mdh.compare.calm import calm
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed
@@ -69,10 +71,8 @@ class Contestant:
             self.library = import_module(f"bench.cpu.by_{name}")
             self.version = self.library.version()
         elif name == "mkl":
-            self.library = by_mkl.load()
-            if self.library is None:
-                raise ImportError("oneMKL is not installed")
-            self.version = by_mkl.version(self.library)
+            self.library = mkl.load()
+            self.version = mkl.version()
         elif name == "gcc":
             if by_gcc.compiler() is None:
                 raise ImportError("there is no C compiler")

@@ -18,8 +18,9 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Literal
 
+from bench.cases import ROOT
 from bench.gpu import contest, kernels, table
-from bench.gpu.cases import RANDOM, ROOT, Case, cases, random_cases
+from bench.gpu.cases import RANDOM, Case, cases, random_cases
 from bench.gpu.outcome import DEFAULT, PEERS, Order, Result, Settings
 from mdh.machine import Machine, load_machine
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import ceil
 from typing import Any
 
-from bench.cpu.data import written
+from bench.cases import written
 from bench.gpu import by_torch
 from bench.gpu.cases import Case
 from bench.gpu.gpu import PLACE, Tensors, torch

@@ -7,8 +7,9 @@ from typing import Any
 
 from bench.cpu.by_numpy import contraction
 from bench.gpu.cases import Case
-from bench.gpu.clock import Call, Kept, Made, made
+from bench.gpu.clock import Made, made
 from bench.gpu.gpu import Tensors, functional, torch
+from bench.torch_calls import Call, Kept
 
 Form = tuple[Callable[..., Any], tuple[str, ...], tuple[str, ...]]
 """A function of arrays, their names, and those of its results."""

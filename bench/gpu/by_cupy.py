@@ -7,8 +7,9 @@ from typing import Any
 
 from bench.cpu.by_numpy import contraction
 from bench.gpu.cases import Case
-from bench.gpu.clock import Call, Kept, Made, made
+from bench.gpu.clock import Made, made
 from bench.gpu.gpu import Tensors, cupy
+from bench.torch_calls import Call, Kept
 
 Make = Callable[[Tensors], Call]
 

@@ -10,9 +10,10 @@ from typing import Any
 
 from bench.gpu import lt_types as lt
 from bench.gpu.cases import Case
-from bench.gpu.clock import Call, Made, quick
+from bench.gpu.clock import Made, quick
 from bench.gpu.gpu import PLACE, Tensors, torch
 from bench.gpu.outcome import Algorithms
+from bench.torch_calls import Call
 
 _ASKED, _DRAWN, _LOOKED, _FINAL = 64, 160, 6000, 4
 """Algorithms asked of the heuristic, drawn, looked at to draw them, and timed again."""

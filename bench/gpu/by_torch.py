@@ -1,16 +1,16 @@
 """Each program by torch: cuBLAS, cuDNN, CUB and its own kernels; on doubles the judge of all contestants."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from bench.cpu.by_numpy import contraction
+from bench.cpu.by_numpy import WEIGHTS, contraction
 from bench.gpu.cases import Case
-from bench.gpu.clock import Call, Kept, Made, made, quick
+from bench.gpu.clock import Made, made, quick
 from bench.gpu.gpu import PLACE, Tensors, functional, torch
+from bench.torch_calls import CALLS, Call, Kept, conv_parts, grouped_parts, layer, neighbours
 
-Scalars = Mapping[str, float]
 Make = Callable[[Tensors], Call]
 Convolution = tuple[Any, Any, Callable[[Any], Any], dict[str, int]]
 """Image, filters, what puts the result into the arrays, options."""
@@ -96,14 +96,6 @@ def _dense(t: Tensors) -> Call:
     return Kept(lambda: torch._addmm_activation(t["bias"], t["A"], t["B"]), t["C"].copy_)
 
 
-def _dense_apart(t: Tensors) -> Call:
-    def call() -> None:
-        torch.addmm(t["bias"], t["A"], t["B"], out=t["C"])
-        t["C"].relu_()
-
-    return call
-
-
 def _dot(t: Tensors) -> Call:
     return Kept(lambda: torch.dot(t["A"], t["B"]), t["C"].fill_)
 
@@ -140,71 +132,28 @@ def _convolution(form: Form, t: Tensors, search: int = 0) -> Call:
 
 def _conv(t: Tensors) -> Convolution:
     """Channels last as in C, the filters laid out once before."""
-    image, filters, put, options = _conv_parts(t)
-    return image, filters.contiguous(memory_format=torch.channels_last), put, options
+    image, filters, out, options = conv_parts(t)
+    return image, filters.contiguous(memory_format=torch.channels_last), out.copy_, options
 
 
 def _conv_planes(t: Tensors) -> Convolution:
     """Channel by channel, image and filters laid out so once before."""
-    image, filters, put, options = _conv_parts(t)
-    return image.contiguous(), filters.contiguous(), put, options
-
-
-def _conv_parts(t: Tensors) -> Convolution:
-    image, filters, out = (t[n].permute(0, 3, 1, 2) for n in "IFO")
-    stride = int((t["I"].shape[1] - t["F"].shape[1] + 1) // t["O"].shape[1])
-    return image, filters, out.copy_, {"stride": stride}
-
-
-def _grouped(t: Tensors) -> Convolution:
-    n, g, c, h, w = t["I"].shape
-    f = t["O"].shape[2]
-    image = t["I"].view(n, g * c, h, w)
-    filters = t["weight"].view(g * f, c, *t["weight"].shape[3:])
-    return image, filters, lambda r: t["O"].copy_(r.reshape(t["O"].shape)), {"groups": g}
+    image, filters, out, options = conv_parts(t)
+    return image.contiguous(), filters.contiguous(), out.copy_, options
 
 
 def _grouped_last(t: Tensors) -> Convolution:
-    image, filters, put, options = _grouped(t)
+    image, filters, put, options = grouped_parts(t)
     image, filters = (x.contiguous(memory_format=torch.channels_last) for x in (image, filters))
     return image, filters, put, options
 
 
-def _filter(t: Tensors) -> Call:
-    image, weights = t["I"][None, None], t["F"][None, None]
-    return Kept(lambda: functional.conv2d(image, weights), lambda r: t["O"].copy_(r[0, 0]))
-
-
-def _neighbours(x: Any) -> list[Any]:
-    """The seven shifted views of a stencil's grid."""
-    return [
-        x[1:-1, 1:-1, 1:-1], x[:-2, 1:-1, 1:-1], x[2:, 1:-1, 1:-1], x[1:-1, :-2, 1:-1], x[1:-1, 2:, 1:-1],
-        x[1:-1, 1:-1, :-2], x[1:-1, 1:-1, 2:],
-    ]  # fmt: skip
-
-
-def _jacobi(t: Tensors) -> Call:
-    parts, out = _neighbours(t["A"]), t["B"]
-
-    def call() -> None:
-        torch.add(parts[0], parts[1], out=out)
-        for part in parts[2:]:
-            out.add_(part)
-        out.mul_(1 / 7)
-
-    return call
-
-
 def _jacobi_conv(t: Tensors) -> Call:
     weights = torch.zeros((1, 1, 3, 3, 3), dtype=t["A"].dtype, device=PLACE)
-    for view in _neighbours(torch.arange(27, device=PLACE).view(3, 3, 3)):
+    for view in neighbours(torch.arange(27, device=PLACE).view(3, 3, 3)):
         weights.view(-1)[view.item()] = 1 / 7
     image = t["A"][None, None]
     return Kept(lambda: functional.conv3d(image, weights), lambda r: t["B"].copy_(r[0, 0]))
-
-
-def _histogram(t: Tensors) -> Call:
-    return lambda: t["H"].add_(torch.bincount(t["B"], minlength=t["H"].numel()))
 
 
 def _histogram_added(t: Tensors) -> Call:
@@ -212,30 +161,12 @@ def _histogram_added(t: Tensors) -> Call:
     return lambda: t["H"].index_add_(0, t["B"], ones)
 
 
-def _gather(t: Tensors) -> Call:
-    return Kept(lambda: functional.embedding_bag(t["I"], t["E"], mode="sum"), t["O"].copy_)
-
-
-def _argmax(t: Tensors) -> Call:
-    def put(found: Any) -> None:
-        t["best"].copy_(found[0])
-        t["place"].copy_(found[1])
-
-    return Kept(lambda: torch.max(t["A"], dim=1), put)
-
-
-_WEIGHTS = {
-    "name": (9.5, -4.25), "birth": (8.0, -5.5), "sex": (1.0, -6.0), "city": (4.75, -1.5),
-    "code": (5.25, -2.0),
-}  # fmt: skip
-
-
 def _linkage(t: Tensors) -> Call:
     def call() -> None:
         for low in range(0, t["score"].numel(), _CHUNK):
             part = slice(low, low + _CHUNK)
             weight = None
-            for field, (same, different) in _WEIGHTS.items():
+            for field, (same, different) in WEIGHTS.items():
                 equal = t[f"new_{field}"][part, None] == t[field][None, :]
                 term = torch.where(equal, same, different)
                 weight = term if weight is None else weight.add_(term)
@@ -247,20 +178,17 @@ def _linkage(t: Tensors) -> Call:
 
 
 _CALLS: dict[str, Make] = {
-    "matmul_bf16": _wide_product, "matmul_int8_t": _bytes_t, "matmul_init": _product,
+    **CALLS, "matmul_bf16": _wide_product, "matmul_int8_t": _bytes_t, "matmul_init": _product,
     "matmul_double": _product, "batched_matmul_t": _batched_t, "dot": _dot,
-    "matmul_bias_relu": _dense, "filter5x5": _filter, "jacobi3d": _jacobi, "histogram": _histogram,
-    "gather_sum": _gather, "prl": _linkage, "row_argmax": _argmax,
+    "matmul_bias_relu": _dense, "prl": _linkage,
     "matvec": lambda t: lambda: torch.mv(t["A"], t["B"], out=t["C"]),
-    "prefix_sum": lambda t: lambda: torch.cumsum(t["A"], 0, out=t["S"]),
-    "row_max": lambda t: lambda: torch.amax(t["A"], dim=1, out=t["best"]),
     "transpose": lambda t: lambda: t["B"].copy_(t["A"].T),
 }  # fmt: skip
 _FORMS: dict[str, tuple[Form, Form]] = {
     "conv2d": (_conv, _conv_planes), "conv2d_56": (_conv, _conv_planes),
-    "grouped_conv": (_grouped, _grouped_last),
+    "grouped_conv": (grouped_parts, _grouped_last),
 }  # fmt: skip
 """Convolutions in the layout of the program's arrays, and in the other one."""
 _OTHERS: dict[str, Make] = {
-    "matmul_bias_relu": _dense_apart, "jacobi3d": _jacobi_conv, "histogram": _histogram_added,
+    "matmul_bias_relu": layer, "jacobi3d": _jacobi_conv, "histogram": _histogram_added,
 }  # fmt: skip

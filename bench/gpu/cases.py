@@ -7,7 +7,8 @@ from functools import partial
 from math import exp, log, prod
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+from bench.cases import ROOT, Work, ccsdt_sizes, linked, mnk
+
 SEED = 2018
 """Of the random sizes."""
 RANDOM, RELU = 100, 20
@@ -15,8 +16,8 @@ _LEAST, _MOST, _STEP = 32, 16384, 32
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """flops: the operations that the C text asks for. like: the plain kernel that moves as many bytes, `copy`
+class Case(Work):
+    """like: the plain kernel that moves as many bytes, `copy`
     or `read`; empty: arithmetic bounds the case.
 
     schedules: shipped ones; the fastest that fits is ours, and where none fits the derived one is. below:
@@ -25,10 +26,6 @@ class Case:
     from 0. limit: seconds for the case in one process.
     """
 
-    name: str
-    program: str
-    sizes: Mapping[str, int]
-    flops: float
     schedules: tuple[str, ...] = ()
     like: str = ""
     below: Mapping[str, int] = field(default_factory=dict)
@@ -38,10 +35,6 @@ class Case:
     adds: bool = False
     signed: bool = True
     limit: float = 120.0
-
-    @property
-    def path(self) -> Path:
-        return ROOT / "inputs_c" / f"{self.program}.c"
 
 
 def schedule_path(name: str) -> Path:
@@ -57,7 +50,7 @@ def random_cases(count: int) -> tuple[Case, ...]:
     """Products of random sizes in both precisions, the first RELU of them also as dense layers."""
     out = list[Case]()
     for number, (m, n, k) in enumerate(random_sizes()[:count]):
-        label, sizes = f"{number:02} {m}x{n}x{k}", _mnk(m, n, k)
+        label, sizes = f"{number:02} {m}x{n}x{k}", mnk(m, n, k)
         work = partial(Case, sizes=sizes, flops=2.0 * m * n * k, limit=60.0)
         out.append(work(f"random fp32 {label}", "matmul_init", schedules=_MATMUL))
         out.append(work(f"random fp64 {label}", "matmul_double", schedules=_DOUBLE))
@@ -75,10 +68,6 @@ def random_sizes() -> Sequence[tuple[int, int, int]]:
         return max(_LEAST, round(drawn / _STEP) * _STEP)
 
     return [(size(), size(), size()) for _ in range(RANDOM)]
-
-
-def _mnk(m: int, n: int, k: int) -> dict[str, int]:
-    return {"M": m, "N": n, "K": k}
 
 
 _SQUARES = tuple(f"matmul/h200/{tile}" for tile in ("base", "middle", "square", "large", "wide"))
@@ -100,27 +89,27 @@ def _product(name: str, program: str, sizes: Mapping[str, int], *schedules: str,
 
 def _products() -> list[Case]:
     def single(m: int, n: int, k: int, *schedules: str) -> Case:
-        return _product(f"matmul {m}x{n}x{k}", "matmul_init", _mnk(m, n, k), *schedules)
+        return _product(f"matmul {m}x{n}x{k}", "matmul_init", mnk(m, n, k), *schedules)
 
     def double(n: int) -> Case:
-        return _product(f"matmul fp64 {n}", "matmul_double", _mnk(n, n, n), *_DOUBLE)
+        return _product(f"matmul fp64 {n}", "matmul_double", mnk(n, n, n), *_DOUBLE)
 
     def half(n: int) -> Case:
-        return _product(f"matmul bf16 {n}", "matmul_bf16", _mnk(n, n, n), *_HALF)
+        return _product(f"matmul bf16 {n}", "matmul_bf16", mnk(n, n, n), *_HALF)
 
     def whole(n: int) -> Case:
         below = {"A": 128, "B": 128}
-        case = _product(f"matmul int8 {n}", "matmul_int8_t", _mnk(n, n, n), "matmul_int8_t/h200/tensor")
+        case = _product(f"matmul int8 {n}", "matmul_int8_t", mnk(n, n, n), "matmul_int8_t/h200/tensor")
         return replace(case, below=below)
 
     def transposed(name: str, m: int, k: int, n: int) -> Case:
-        return _product(f"{name} {m},{k},{n}", "batched_matmul_t", {"BATCH": 1, **_mnk(m, n, k)}, *_TURNED)
+        return _product(f"{name} {m},{k},{n}", "batched_matmul_t", {"BATCH": 1, **mnk(m, n, k)}, *_TURNED)
 
     def layer(m: int, n: int, k: int) -> Case:
         name = f"matmul bias relu {m}x{n}x{k}"
-        return _product(name, "matmul_bias_relu", _mnk(m, n, k), *_RELU)
+        return _product(name, "matmul_bias_relu", mnk(m, n, k), *_RELU)
 
-    cube = _mnk(3072, 3072, 3072)
+    cube = mnk(3072, 3072, 3072)
     scaled = Case(
         "gemm alpha beta 3072", "matmul_scaled", cube, 2.0 * 3072**3, _SQUARES[::2], adds=True,
         scalars={"alpha": 1.5, "beta": 0.5},
@@ -137,7 +126,7 @@ def _products() -> list[Case]:
 
 
 def _batches() -> list[Case]:
-    sizes = {"BATCH": 500, **_mnk(26, 26, 72)}
+    sizes = {"BATCH": 500, **mnk(26, 26, 72)}
     columns = ("batched_matmul_t/h200/base", "batched_matmul_t/h200/column")
     bags, length, rows, width = 128, 50, 10_000_000, 64
     moved = bags * length * (4 * width + 4) + bags * 4 * width
@@ -182,11 +171,9 @@ def _convolutions() -> list[Case]:
 
 
 def _contractions() -> list[Case]:
-    first = dict(zip("ABCDEFG", (24, 16, 16, 16, 24, 16, 24), strict=True))
-    other = dict(zip("ABCDEFG", (24, 16, 16, 24, 16, 16, 24), strict=True))
     return [
         _product(
-            f"ccsdt {n}", f"ccsdt_{n}", first if n <= 3 else other, "ccsdt_1/h200/all",
+            f"ccsdt {n}", f"ccsdt_{n}", ccsdt_sizes(n), "ccsdt_1/h200/all",
             f"ccsdt_{n}/h200/base",
         )
         for n in range(1, 9)
@@ -196,7 +183,6 @@ def _contractions() -> list[Case]:
 def _moving() -> list[Case]:
     many = 1 << 24
     dots = ("atomic", "cluster", "cluster_atomic", "kernel", "shuffle", "threads", "ticket", "wide")
-    records = {"name": 5000, "birth": 20000, "sex": 2, "city": 300, "code": 9000}
     square = {"M": 8192, "N": 8192}
     return [
         Case(
@@ -226,7 +212,7 @@ def _moving() -> list[Case]:
         ),
         Case(
             "prl 2^17", "prl", {"I": 1 << 17, "J": 1 << 17}, 0.0, ("prl/h200/base",),
-            below={**records, **{f"new_{k}": v for k, v in records.items()}},
+            below=linked(),
         ),
         Case(
             "row argmax 8192", "row_argmax", square, 0.0,

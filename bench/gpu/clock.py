@@ -1,15 +1,15 @@
 """Time of calls on the GPU: graphs of many of them, replayed between two events."""
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Any
 
 from bench.gpu.gpu import torch
 from bench.gpu.outcome import Algorithms
+from bench.torch_calls import Call
 
-Call = Callable[[], Any]
 _FIRST, _MOST = 4, 4096
 """Calls of the first graph of a single call, and of a graph at most."""
 _WAIT, _WAIT_EACH = 200_000, 500
@@ -36,22 +36,6 @@ class Made:
     cold: Sequence[Call] | None = None
     note: str = ""
     tuned: Algorithms = ()
-
-
-class Kept:
-    """A call whose library makes the result: the last one is kept, and `finish` puts it where it belongs."""
-
-    def __init__(self, make: Callable[[], Any], put: Callable[[Any], Any]) -> None:
-        self.make, self.put = make, put
-        self.last: Any = None
-
-    def __call__(self) -> None:
-        # its memory serves the next one
-        self.last = None
-        self.last = self.make()
-
-    def finish(self) -> None:
-        self.put(self.last)
 
 
 def made(calls: Sequence[Call], graph: bool = True) -> Made:

@@ -10,9 +10,9 @@ from itertools import repeat
 from multiprocessing import get_context
 from pathlib import Path
 
+from bench.cases import program_of
 from bench.gpu.cases import Case, schedule_path
 from bench.gpu.outcome import DEFAULT
-from bench.gpu.work import program_of
 from mdh.diagnostics import Failed
 from mdh.machine import Machine
 from mdh.pipeline import Pipeline

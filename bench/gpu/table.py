@@ -7,9 +7,10 @@ from math import exp, log
 from statistics import median
 from typing import Any
 
+from bench.cases import program_of
 from bench.gpu import aims
 from bench.gpu.outcome import AGAIN, DEFAULT, OURS, PEERS, PLAIN, RIGHT, Pairs, Result
-from bench.gpu.work import is_double, program_of
+from bench.gpu.work import is_double
 
 TITLES = {
     "torch": "torch", "other": "torch, other form", "cupy": "cupy", "cublaslt": "cuBLASLt tuned",

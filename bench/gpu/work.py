@@ -2,16 +2,9 @@
 
 from math import prod
 
-from bench.cpu.data import written
+from bench.cases import written
 from bench.gpu.cases import Case
-from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
-from mdh.source import Source
-
-
-def program_of(case: Case) -> Program:
-    source = Source(str(case.path), case.path.read_text(encoding="utf-8"))
-    return read_program(source, defines=dict(case.sizes))
 
 
 def moved_bytes(case: Case, program: Program) -> int:

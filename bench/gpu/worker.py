@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench.cpu.data import written
+from bench.cases import program_of, written
 from bench.gpu import arrays, by_compile, by_cub, by_cupy, by_lt, by_torch, lt_types, ours
 from bench.gpu.cases import Case
 from bench.gpu.clock import Made, Runner, quick, runner
@@ -16,7 +16,7 @@ from bench.gpu.gpu import Tensors, one_stream, torch, versions
 from bench.gpu.kernels import Kernels
 from bench.gpu.outcome import ABSENT, AGAIN, DEFAULT, OURS, PLAIN, RIGHT, Order, Outcome, Pairs
 from bench.gpu.roof import Roof
-from bench.gpu.work import moved_bytes, program_of
+from bench.gpu.work import moved_bytes
 
 LEAST, SLOW = 3, 0.3
 """Pairs at least, and seconds of a pair of which one must do."""

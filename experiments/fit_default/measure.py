@@ -11,11 +11,11 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TextIO
 
+from bench.cases import program_of
 from bench.gpu import arrays
 from bench.gpu.cases import Case
 from bench.gpu.clock import quick, runner
 from bench.gpu.gpu import one_stream, torch, versions
-from bench.gpu.work import program_of
 from experiments.fit_default.build import Code, build
 from experiments.fit_default.candidates import candidates, random_sizes, tiles
 from experiments.fit_default.choice import adds, problem

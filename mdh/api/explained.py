@@ -1,9 +1,11 @@
-"""Errors of the Python API carry their whole message into the traceback."""
+"""What the Python API tells: errors carry their whole message into the traceback, remarks go to stderr."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mdh.diagnostics import Failed, render_text
+from mdh.printable import fitting, printable
 
 
 @contextmanager
@@ -18,3 +20,7 @@ def explained() -> Iterator[None]:
 
 def add_notes(failed: Failed) -> None:
     failed.add_note("\n".join(render_text(d) for d in failed.diagnostics))
+
+
+def say(remark: str) -> None:
+    sys.stderr.write(fitting(printable(f"mdh: {remark}\n"), sys.stderr))

@@ -1,7 +1,6 @@
 """`mdh.tune`: the tuner for programs in Python. It uses the same parts as the command."""
 
 import asyncio
-import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,14 +10,13 @@ from types import NoneType
 from typing import Any
 
 from mdh.api.compile import compile
-from mdh.api.explained import explained
+from mdh.api.explained import explained, say
 from mdh.api.kernel import Kernel
 from mdh.api.options import of_type, shown
 from mdh.api.texts import Text, read_given
 from mdh.device.api import default_device
 from mdh.diagnostics import Failed, fail
 from mdh.pipeline import Pipeline
-from mdh.printable import fitting, printable
 from mdh.results.goal import Goal
 from mdh.results.trial import Job, Trial
 from mdh.results.tuning import RunProgress, Tuned
@@ -130,7 +128,7 @@ def tune(
             None if record is None else fspath(record), resume, sampler, model, seed, jobs, storage,
             command=f"mdh.tune({given.source.name!r}, …)",
         )  # fmt: skip
-        found = _waited_for(start(order, watch or _silent, Interrupt(), _say))
+        found = _waited_for(start(order, watch or _silent, Interrupt(), say))
         assert found is not None
         if found.trouble:
             raise Failed(*found.trouble)
@@ -179,7 +177,3 @@ def _waited_for(work: Coroutine[Any, Any, Tuned | None]) -> Tuned | None:
 
 def _silent(now: RunProgress, trial: Trial | None, /) -> None:
     """The watch that does nothing."""
-
-
-def _say(remark: str) -> None:
-    sys.stderr.write(fitting(printable(f"mdh: {remark}\n"), sys.stderr))

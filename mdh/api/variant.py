@@ -1,20 +1,18 @@
 """The function at bound sizes: built, and called on arguments that are looked at in each call."""
 
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from threading import Lock
 from typing import Any
 
 from mdh.api.arguments import Binder
-from mdh.api.explained import add_notes, explained
+from mdh.api.explained import add_notes, explained, say
 from mdh.api.keys import Key, Keys
 from mdh.device.addresses import stream_reader
 from mdh.device.protocols import BoundCall, Device, Executable
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
-from mdh.printable import fitting, printable
 
 _RECENT = 32
 """Calls that are kept bound: those of a loop over a few sets of arrays, and of arrays made anew, since memory
@@ -97,7 +95,7 @@ class Variant:
     def _run_once(self, args: Sequence[Any]) -> None:
         bound = self.binder.bind(args)
         for text in bound.notes:
-            sys.stderr.write(fitting(printable(f"mdh: {text}\n"), sys.stderr))
+            say(text)
         call = self.built.call(bound.arrays, bound.scalars)
         call.launch_on(sorted(bound.streams))
 

@@ -90,10 +90,14 @@ class CommandLine:
 
 def at_word(line: CommandLine, word: str, arrow: Callable[[], T]) -> T:
     """Runs `arrow`. Errors without a place are placed at `word` of the command line."""
+    return at_span(line.span_of(word), arrow)
+
+
+def at_span(span: Span | None, arrow: Callable[[], T]) -> T:
+    """Runs `arrow`. Errors without a place are placed at `span`, if there is one."""
     try:
         return arrow()
     except Failed as failed:
-        span = line.span_of(word)
         if span is None:
             raise
         placed = (d if d.labels else replace(d, labels=(Label(span),)) for d in failed.diagnostics)

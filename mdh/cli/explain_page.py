@@ -4,8 +4,9 @@ from pathlib import Path
 from random import Random
 
 from mdh.cli.console import log
+from mdh.cli.explain_space import space_of
 from mdh.cli.files import keep_inputs, write_text
-from mdh.cli.job import choose_machine, choose_target, load_program, load_schedule, plan_for_machine
+from mdh.cli.job import load_schedule, plan_for_machine
 from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.diagnostics import Failed
@@ -13,10 +14,8 @@ from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.report.picture.page import schedule_page
 from mdh.report.picture.refused import refused_page
-from mdh.schedule.default import default_schedule
 from mdh.source import Source
 from mdh.target.text import KernelText
-from mdh.tuner.space import make_space
 from mdh.tuner.warm_start.suggestions import first_point
 
 _OPEN = "S154"
@@ -50,10 +49,7 @@ def _with_values(request: Request, trace: Trace) -> tuple[Plan, tuple[str, ...]]
     """The point in the middle of the holes' sets, or a legal one near it; None if none is found."""
     given = load_schedule(request, trace)
     assert given is not None, "the derived schedule has no holes"
-    machine = choose_machine(request, given)
-    program, target = load_program(request, trace), choose_target(request, machine)
-    default = default_schedule(program, machine, target, deterministic=request.deterministic)
-    space = make_space(program, given, machine, target, deterministic=request.deterministic, default=default)
+    space = space_of(request, trace, given)
     point = first_point(space, Random(0))
     plan = None if point is None else space.plan(point)
     if point is None or not isinstance(plan, Plan):

@@ -8,6 +8,7 @@ from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.report.text import seconds_text
 from mdh.schedule.default import default_schedule
+from mdh.schedule.model import Schedule
 from mdh.tuner.candidates.foresight import Foresight, foresee
 from mdh.tuner.space import ExactSpace, make_space
 from mdh.tuner.space.account import Account, account
@@ -20,11 +21,7 @@ def explain_space(request: Request, trace: Trace, json: bool) -> None:
         raise request.line.fail(
             "F109", "--space needs a schedule with holes", "--space", help="add --schedule"
         )
-    machine = choose_machine(request, given)
-    program = load_program(request, trace)
-    target = choose_target(request, machine)
-    default = default_schedule(program, machine, target, deterministic=request.deterministic)
-    space = make_space(program, given, machine, target, deterministic=request.deterministic, default=default)
+    space = space_of(request, trace, given)
     found = account(space)
     model = foresee(space)
     if json:
@@ -34,6 +31,15 @@ def explain_space(request: Request, trace: Trace, json: bool) -> None:
         show_json(ok("explain", space=counted, model=told, variables=variables))
     else:
         show(_text(space, found) + ("" if model is None else "\n" + _model_text(model)))
+
+
+def space_of(request: Request, trace: Trace, given: Schedule) -> ExactSpace:
+    """The space of the schedule's holes. Raises Failed as `make_space` does."""
+    machine = choose_machine(request, given)
+    program = load_program(request, trace)
+    target = choose_target(request, machine)
+    default = default_schedule(program, machine, target, deterministic=request.deterministic)
+    return make_space(program, given, machine, target, deterministic=request.deterministic, default=default)
 
 
 def _text(space: ExactSpace, found: Account) -> str:
@@ -61,7 +67,7 @@ def _text(space: ExactSpace, found: Account) -> str:
 def _model_text(model: Foresight) -> str:
     times = ", ".join(seconds_text(s) for s in (model.best, model.median, model.worst))
     lines = [
-        f"the analytic model, of {model.drawn} legal programs",
+        f"the cost model, of {model.drawn} legal programs",
         f"  best, median, worst           {times}, predicted",
         f"  expected to spill registers   {model.spilled}",
         f"  too much code to compile      {model.hopeless}",

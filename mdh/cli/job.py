@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from mdh.checker.run import supported
-from mdh.checker.subject import at
-from mdh.cli.command_line import at_word
+from mdh.cli.command_line import at_span, at_word
 from mdh.cli.console import log
 from mdh.cli.files import read_schedule, read_source
 from mdh.cli.options import Request
@@ -81,7 +80,8 @@ def choose_machine(request: Request, schedule: Schedule | None) -> Machine:
         found = at_word(line, name, lambda: machine_called(name, request.target))
         return _remarked(_told(found, request), schedule)
     if schedule is not None and schedule.target is not None:
-        return _told(_called_in_header(schedule, schedule.target, request.target), request)
+        name, place = schedule.target, schedule.places.get("target")
+        return _told(at_span(place, lambda: machine_called(name, request.target)), request)
     names = ", ".join(machine_names())
     headline = "no machine: legality depends on it"
     raise line.fail("F110", headline, request.file, help=f"add --machine NAME: {names}")
@@ -100,15 +100,6 @@ def _remarked(chosen: Machine, schedule: Schedule | None) -> Machine:
     if schedule is not None and schedule.target not in (None, chosen.name, *machine_names()):
         log(f"the schedule's target `{schedule.target}` is no machine known here; {chosen.name} is used")
     return chosen
-
-
-def _called_in_header(schedule: Schedule, name: str, target: str | None) -> tuple[Machine, str | None]:
-    """The machine that the line `target NAME` names. An unknown one is reported there."""
-    try:
-        return machine_called(name, target)
-    except Failed as failed:
-        labels = at(schedule.places.get("target"))
-        raise Failed(*(d if d.labels else replace(d, labels=labels) for d in failed.diagnostics)) from failed
 
 
 def choose_target(request: Request, machine: Machine) -> str:

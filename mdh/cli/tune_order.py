@@ -1,30 +1,24 @@
 """Makes orders from the words of `mdh tune` or from a project file. Texts are read, but nothing runs yet."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
-from mdh.cli.command_line import CommandLine, at_word
+from mdh.cli.command_line import CommandLine, at_span, at_word
 from mdh.cli.job import load_program, load_schedule
 from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.cli.tune_words import TuneWords, check_words, devices_of, goal_of
 from mdh.cli.values import parse_defines
-from mdh.diagnostics import Failed, Label
 from mdh.ir.program import Program
 from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
 from mdh.results.goal import Goal
 from mdh.results.trial import Job
 from mdh.schedule.model import Schedule
-from mdh.source import Span
 from mdh.textfile import C_LIMIT, SCHEDULE_LIMIT, read_text
 from mdh.tuner.order import Order
 from mdh.tuner.project import ProjectEntry, listed
 from mdh.tuner.search.make import DEFAULT
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +51,16 @@ def _of_request(line: CommandLine, words: TuneWords, request: Request) -> Order:
 def _of_entry(line: CommandLine, words: TuneWords, entry: ProjectEntry) -> Order:
     run = Pipeline()
     defines = entry.defines
-    source = _at(entry.at("file"), lambda: read_text(entry.file, limit=C_LIMIT))
-    program = _at(
+    source = at_span(entry.at("file"), lambda: read_text(entry.file, limit=C_LIMIT))
+    program = at_span(
         entry.at("file"),
         lambda: run.read(source, defines=defines, function=entry.function, strict_fp=entry.strict_fp),
     )
     schedule = None
     if entry.schedule is not None:
         path = entry.schedule
-        text = _at(entry.at("schedule"), lambda: read_text(path, limit=SCHEDULE_LIMIT))
-        schedule = _at(entry.at("schedule"), lambda: run.schedule(text, entry.set))
+        text = at_span(entry.at("schedule"), lambda: read_text(path, limit=SCHEDULE_LIMIT))
+        schedule = at_span(entry.at("schedule"), lambda: run.schedule(text, entry.set))
     options = (entry.function, entry.strict_fp, entry.deterministic)
     return _order(line, words, program, schedule, tuple(defines.items()), options, entry.device)
 
@@ -91,13 +85,3 @@ def _order(
     if name is None:
         return order
     return replace(order, machine=at_word(line, name, lambda: load_machine(name)))
-
-
-def _at(span: Span, arrow: Callable[[], T]) -> T:
-    """Runs `arrow`. Errors without a place are placed in the project file."""
-    try:
-        return arrow()
-    except Failed as failed:
-        raise Failed(
-            *(d if d.labels else replace(d, labels=(Label(span),)) for d in failed.diagnostics)
-        ) from failed

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from mdh.cli.command_line import CommandLine, at_word
 from mdh.cli.console import log
-from mdh.device.api import default_device
+from mdh.cli.values import device_or_default
 from mdh.results.goal import Goal
 from mdh.tuner.duration import parse_duration
 from mdh.tuner.runtime.processors import too_many
@@ -71,13 +71,8 @@ def devices_of(line: CommandLine, words: TuneWords, listed: str | None = None) -
     if words.devices is not None and words.device is not None:
         raise line.fail("F192", "--device and --devices are both given", words.device, help="keep --devices")
     if words.devices is None:
-        if words.device is None and listed is None and words.cluster is not None:
-            return ()
-        if words.device is None and listed is None:
-            chosen = default_device()
-            log(f"no --device given: {chosen}")
-            return (chosen,)
-        return (words.device or listed or "",)
+        one = listed if words.device is None else words.device
+        return () if one is None and words.cluster is not None else (device_or_default(one),)
     names = tuple(name.strip() for name in words.devices.split(","))
     if "" in names:
         raise line.fail("F192", "--devices has an empty name", words.devices, help="write cuda:0,cuda:1")

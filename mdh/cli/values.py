@@ -27,11 +27,7 @@ def parse_defines(line: CommandLine, words: Sequence[str]) -> dict[str, str | in
             raise line.fail(
                 "F108", f"-D `{word}` has no value", word, help=f"write -D {name}=1024, or -D {name} for 1"
             )
-        bound = _integer(value) if equals else 1
-        if name in out and out[name] != bound:
-            headline = f"-D binds `{name}` twice: {out[name]} and {bound}"
-            raise line.fail("F108", headline, word, help="keep one of the two")
-        out[name] = bound
+        _bind(line, out, name, _integer(value) if equals else 1, "F108", "-D", word)
     return out
 
 
@@ -69,12 +65,17 @@ def parse_sets(line: CommandLine, words: Sequence[str]) -> dict[str, int | str]:
             raise line.fail(
                 "F109", f"--set `{word}` is not HOLE=VALUE", word, help="write --set bm=64 for the hole ?bm"
             )
-        bound = _integer(value)
-        if name in out and out[name] != bound:
-            headline = f"--set binds `{name}` twice: {out[name]} and {bound}"
-            raise line.fail("F109", headline, word, help="keep one of the two")
-        out[name] = bound
+        _bind(line, out, name, _integer(value), "F109", "--set", word)
     return out
+
+
+def _bind(
+    line: CommandLine, out: dict[str, str | int], name: str, value: int | str, code: str, option: str,
+    word: str,
+) -> None:  # fmt: skip
+    if out.setdefault(name, value) != value:
+        headline = f"{option} binds `{name}` twice: {out[name]} and {value}"
+        raise line.fail(code, headline, word, help="keep one of the two")
 
 
 def _integer(text: str) -> int | str:

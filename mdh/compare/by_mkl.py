@@ -16,7 +16,7 @@ from mdh.reference.numbers import Array
 _ROWS, _PLAIN, _TURNED = 101, 111, 112
 
 
-def _load() -> ctypes.CDLL:
+def load() -> ctypes.CDLL:
     """The wheel's library. Raises ImportError if it is not installed."""
     for path in sorted((Path(sys.prefix) / "lib").glob("libmkl_rt.so*")):
         return ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
@@ -25,13 +25,13 @@ def _load() -> ctypes.CDLL:
 
 def version() -> str:
     text = ctypes.create_string_buffer(200)
-    _load().mkl_get_version_string(text, 200)
+    load().mkl_get_version_string(text, 200)
     return " ".join(text.value.decode().split()[:7])
 
 
 def bind(what: MatrixProduct, arrays: Mapping[str, Array], place: str) -> Bound:
     """The product on these arrays. Raises UnfitError if an operand would have to be copied first."""
-    library = _load()
+    library = load()
     real, letter = (ctypes.c_double, "d") if what.double else (ctypes.c_float, "s")
     batch, rows, columns = what.shape("batch", "rows", "columns")
     (summed,) = what.shape("summed")

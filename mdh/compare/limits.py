@@ -1,4 +1,4 @@
-"""What takes a schedule's time, by the analytic model: the largest of its terms, in words."""
+"""What takes a schedule's time, by the cost model: the largest of its terms, in words."""
 
 from mdh.cost.fit import begin
 from mdh.cost.predict import about_of

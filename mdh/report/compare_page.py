@@ -10,7 +10,9 @@ from mdh.report.compare_text import (
     limit_text,
     mark_notes,
     percent,
+    ratio_text,
     reason,
+    share_text,
     sources_text,
 )
 from mdh.report.difference_text import alien_words, stage_words, step_word, step_words
@@ -46,10 +48,9 @@ _MEASURED = (
     "one device all run in turns on the same arrays."
 )
 _METHOD = (
-    "Bars are medians, the marks at their ends 95 % intervals; "
-    "striped bars are estimates of the model, grey ones are libraries. Cold: the caches were evicted before "
-    "each run. Of roof: the share of the speed that "
-    "the machine's peak arithmetic and bandwidth allow. Limited by: the largest term of the analytic model."
+    "Bars are medians, the marks at their ends 95 % intervals; striped bars are estimates of the cost model, "
+    "grey ones are libraries. Cold: the caches were evicted before each run. Of roof: the share of the speed "
+    "that the machine's peak arithmetic and bandwidth allow. Limited by: the largest term of the cost model."
 )
 _PORTABLE = (
     "Pennycook's figure: the harmonic mean of the efficiencies on each platform, 0 where the schedule does "
@@ -108,8 +109,6 @@ def _row(row: Row, longest: float, cold: bool) -> str:
         return f"<tr><td>{name}<td colspan={6 + cold}{kind}>{why}"
     library = " library" if not row.schedule else ""
     guess = "~ " if row.kind is RowKind.ESTIMATED else ""
-    share = "-" if row.share is None else f"{guess}{escape(percent(row.share))}"
-    ratio = "-" if row.ratio is None else f"{'≈ ' if row.tie else guess}{row.ratio:.2f}"
     low, width = (100 * t / longest for t in (row.time.low, row.time.high - row.time.low))
     mark = f'<b style="left:{low:.2f}%;width:{width:.2f}%"></b>' if row.time.samples else ""
     bar = f'<div class=track><i style="width:{100 * row.time.seconds / longest:.2f}%"></i>{mark}</div>'
@@ -119,7 +118,8 @@ def _row(row: Row, longest: float, cold: bool) -> str:
         f'<tr class="{row.kind}{library}"><td>{name}{told}<td class=bar>{bar}'
         f"<td class=n>{guess}{escape(seconds_text(row.time.seconds))}"
         f"<td class=n data-is='±'>{error_text(row.time)}{_cold(row) if cold else ''}"
-        f"<td class=n data-is='of roof'>{share}<td class=n data-is='× best'>{ratio}"
+        f"<td class=n data-is='of roof'>{escape(share_text(row))}"
+        f"<td class=n data-is='× best'>{ratio_text(row)}"
         f"<td class=limit data-is='limited by'>{escape(limit_text(row))}"
     )
 

@@ -6,10 +6,9 @@ from textwrap import wrap
 
 from mdh.diagnostics import Diagnostic
 from mdh.report.difference_text import differences_text
-from mdh.report.text import seconds_text
+from mdh.report.text import WIDTH, filled, seconds_text
 from mdh.results.comparison import Comparison, Difference, Platform, Portability, Row, RowKind, Spread
 
-WIDTH = 79
 _NAME = 18
 """Columns of the entries' names. Longer names are cut in the middle."""
 _HEAD = ("", "time", "±", "cold", "of roof", "× best", "limited by")
@@ -18,7 +17,7 @@ _COLD = 3
 
 def comparison_text(found: Comparison, *, code: bool = False) -> str:
     """Platform by platform, then portability and differences; with `code`, how the emitted texts differ."""
-    blocks = ["\n".join(_filled(f"{found.program}: {', '.join(found.arrays)}", "")) + "\n"]
+    blocks = ["\n".join(filled(f"{found.program}: {', '.join(found.arrays)}")) + "\n"]
     blocks += [platform_text(p, found.of_platform(p.name)) for p in found.platforms]
     blocks.append(portability_text(found))
     blocks += [differences_text(d.sections, *ends_of(d)) for d in found.differences]
@@ -30,9 +29,9 @@ def comparison_text(found: Comparison, *, code: bool = False) -> str:
 
 
 def platform_text(platform: Platform, rows: tuple[Row, ...]) -> str:
-    lines = _filled(_title(platform, rows), "")
+    lines = filled(_title(platform, rows))
     if platform.trouble is not None:
-        return "\n".join([*lines, *_filled(reason(platform.trouble), "  "), ""])
+        return "\n".join([*lines, *filled(reason(platform.trouble), "  "), ""])
     cells = [_HEAD, *(_cells(row) for row in rows if row.time is not None)]
     name = name_width([row.entry for row in rows])
     if len(cells) > 1:
@@ -41,8 +40,8 @@ def platform_text(platform: Platform, rows: tuple[Row, ...]) -> str:
         widths = [name, *(max(map(len, column)) for column in list(zip(*cells, strict=True))[1:-1])]
         lines += [line for c in cells for line in _lines(c, widths)]
     for row in (r for r in rows if r.time is None):
-        lines += _filled(_missing(row), "  ", f"{short(row.entry, name):<{name}}  ")
-    lines += [row for note in _notes(rows) for row in _filled(note, "    ", "  ")]
+        lines += filled(_missing(row), "  ", f"  {short(row.entry, name):<{name}}  ")
+    lines += [row for note in _notes(rows) for row in filled(note, "    ", "  ")]
     return "\n".join(lines) + "\n"
 
 
@@ -58,26 +57,29 @@ def sources_text(rows: tuple[Row, ...]) -> str:
     """The origin of the times of a machine that is not here."""
     kinds = {r.kind for r in rows}
     if RowKind.RECORDED not in kinds:
-        return "~ estimates of the model, nothing was measured"
-    return "times on record" + ("; ~ estimates of the model" if RowKind.ESTIMATED in kinds else "")
+        return "~ estimates of the cost model, nothing was measured"
+    return "times on record" + ("; ~ estimates of the cost model" if RowKind.ESTIMATED in kinds else "")
 
 
 def _cells(row: Row) -> tuple[str, ...]:
     time = row.time
     assert time is not None
     guess = "~ " if row.kind is RowKind.ESTIMATED else ""
-    share = "-" if row.share is None else f"{guess}{percent(row.share)}"
-    ratio = "-" if row.ratio is None else f"{'≈ ' if row.tie else guess}{row.ratio:.2f}"
     cold = "-" if row.cold is None else seconds_text(row.cold.seconds)
-    return (
-        row.entry,
-        guess + seconds_text(time.seconds),
-        error_text(time),
-        cold,
-        share,
-        ratio,
-        limit_text(row),
-    )
+    times = guess + seconds_text(time.seconds), error_text(time), cold
+    return row.entry, *times, share_text(row), ratio_text(row), limit_text(row)
+
+
+def share_text(row: Row) -> str:
+    """The share of the roof that a row reaches."""
+    guess = "~ " if row.kind is RowKind.ESTIMATED else ""
+    return "-" if row.share is None else f"{guess}{percent(row.share)}"
+
+
+def ratio_text(row: Row) -> str:
+    """The time over that of the fastest."""
+    mark = "≈ " if row.tie else "~ " if row.kind is RowKind.ESTIMATED else ""
+    return "-" if row.ratio is None else f"{mark}{row.ratio:.2f}"
 
 
 def error_text(time: Spread) -> str:
@@ -173,7 +175,7 @@ def portability_text(found: Comparison) -> str:
         guessed = ", estimates included" if any(p.estimated for p in rows) else ""
         head = f"performance portability over {', '.join(over)}{guessed}"
         what = "harmonic mean of the efficiencies on each; 0 where it does not run"
-        blocks.append("\n".join([*_filled(head, "  "), f"  ({what})", *_portable(rows), ""]))
+        blocks.append("\n".join([*filled(head, "  "), f"  ({what})", *_portable(rows), ""]))
     return "\n".join(blocks)
 
 
@@ -211,12 +213,3 @@ def code_texts(found: Comparison) -> list[str]:
             text = "".join(unified_diff(old, new, *names))
             out.append(text or f"{names[0]} and {names[1]}: the same code\n")
     return out
-
-
-def _filled(text: str, indent: str, first: str | None = None) -> list[str]:
-    """Lines of at most WIDTH columns, indented from the second on."""
-    head = indent if first is None else f"  {first}" if first.strip() else first
-    return wrap(
-        text, WIDTH, initial_indent=head, subsequent_indent=f"{indent}  ", break_long_words=False,
-        break_on_hyphens=False,
-    )  # fmt: skip

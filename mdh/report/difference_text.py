@@ -3,6 +3,7 @@
 from textwrap import wrap
 
 from mdh.hardware import Layer, Space
+from mdh.report.text import WIDTH, filled
 from mdh.schedule.difference import Change, SectionChange, StepChange
 
 LAYER_WORDS: dict[str, str] = {
@@ -16,37 +17,28 @@ LAYER_WORDS: dict[str, str] = {
     Layer.VEC: "vector lanes",
     Layer.MMA: "tensor cores",
 }
-WIDTH = 79
 _LAYERS = LAYER_WORDS | {"FOR": "a loop"}
 _REGIONS: dict[str, str] = {Space.DM: "in device memory", Space.SM: "staged", Space.RM: "in registers"}
 
 
-def differences_text(found: tuple[SectionChange, ...], before: str, after: str, indent: str = "") -> str:
+def differences_text(found: tuple[SectionChange, ...], before: str, after: str) -> str:
     """One line for each change; ends in a newline. before, after: the names of the two schedules."""
-    lines = _wrapped(f"{before} → {after}", indent)
+    lines = filled(f"{before} → {after}")
     if all(s.same for s in found):
-        lines.append(f"{indent}  the same: no step, condition or attribute differs")
+        lines.append("  the same: no step, condition or attribute differs")
     for section in found:
         if section.same:
             continue
         if section.stage or section.lone:
-            lines.extend(_wrapped(stage_words(section, before, after), f"{indent}  "))
+            lines.extend(filled(stage_words(section, before, after), "  "))
         if section.alien:
-            lines.append(f"{indent}  {alien_words(section)}")
+            lines.append(f"  {alien_words(section)}")
             continue
-        lines.extend(f"{indent}  {row}" for row in section_rows(section, WIDTH - len(indent) - 2))
+        lines.extend(f"  {row}" for row in section_rows(section))
         if section.equal:
             steps = "1 step is" if section.equal == 1 else f"{section.equal} steps are"
-            lines.append(f"{indent}  {steps} the same")
+            lines.append(f"  {steps} the same")
     return "\n".join(lines) + "\n"
-
-
-def _wrapped(text: str, indent: str) -> list[str]:
-    """Lines of the text. A long path goes on the next line, in one piece."""
-    return wrap(
-        text, WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ", break_long_words=False,
-        break_on_hyphens=False,
-    )  # fmt: skip
 
 
 def alien_words(section: SectionChange) -> str:
@@ -65,7 +57,7 @@ def stage_words(section: SectionChange, before: str, after: str) -> str:
     return f"{stage}, which {before if section.dims[0] == 0 else after} leaves to mdh's default"
 
 
-def section_rows(section: SectionChange, width: int) -> list[str]:
+def section_rows(section: SectionChange) -> list[str]:
     """Rows with the steps' numbers on the left and the changes on the right."""
     rows = [(step_word(s), step_words(s)) for s in section.steps]
     rows += [("condition", [f"where {c} removed"]) for c in section.gone]
@@ -75,7 +67,7 @@ def section_rows(section: SectionChange, width: int) -> list[str]:
     for name, changes in rows:
         head = name
         for change in changes:
-            body = wrap(change, max(20, width - left - 2), break_long_words=False, break_on_hyphens=False)
+            body = wrap(change, max(20, WIDTH - left - 4), break_long_words=False, break_on_hyphens=False)
             for n, row in enumerate(body):
                 # continuation lines are indented, so that the next change is seen to begin
                 out.append(f"{head:<{left}}  {'  ' * (n > 0)}{row}")

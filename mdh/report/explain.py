@@ -88,7 +88,7 @@ def _stage(plan: Plan, stage: StagePlan, kernels: tuple[Resources, ...]) -> Stag
     peak = peak_of(plan.machine, stage.stage) if stage.atoms is None else 0.0
     return StageReport(
         entries_of(plan.program, stage.stage),
-        loop_rows(plan.program, stage),
+        loop_rows(stage),
         traffic.moves,
         tuple(layers),
         ops,

@@ -1,12 +1,14 @@
-"""The loop tree of a stage plan in code order: who runs which part, and what is copied and held where."""
+"""The loop tree of a stage in code order: who runs which part, and what is copied and held where."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mdh.hardware import Engine
-from mdh.ir.plan import PlanStep, Split, StagePlan
-from mdh.ir.program import Program
+from mdh.ir.layout import Level
+from mdh.ir.plan import StagePlan
+from mdh.ir.tile import Copy, Hold
 
-_AXES = "xyz"
+AXES = "xyz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,54 +30,50 @@ class LoopRow:
     detail: str = ""
 
 
-def loop_rows(program: Program, plan: StagePlan) -> tuple[LoopRow, ...]:
+def loop_rows(plan: StagePlan) -> tuple[LoopRow, ...]:
     rows: list[LoopRow] = []
     depth = 0
     for s in plan.code_order:
-        step = plan.steps[s]
-        for split in _in_order(step):
-            rows.append(_loop(plan, step, split, depth))
+        for level in sorted((lv for lv in plan.tiles.levels.all if lv.step == s), key=_place):
+            rows.append(_loop(plan, level, depth))
             depth += 1
-        rows.extend(_memory_rows(step, depth))
+        kept = (node for node in plan.tiles.kept if node.step == s)
+        # several accesses of one buffer may be copied apart
+        rows.extend(dict.fromkeys(row for node in kept for row in _kept(plan, node, depth)))
     rows.append(LoopRow(depth, "body", plan.stage.name, plan.steps[-1].number if plan.steps else 0))
     return tuple(rows)
 
 
-def _in_order(step: PlanStep) -> list[Split]:
-    """The splits of a step: units by axis, the slowest first; then sequential loops, outermost first."""
-    units = [x for x in step.splits if x.layer is not None and x.parts > 1]
-    loops = [x for x in step.splits if x.layer is None and x.parts > 1]
-    return [*sorted(units, key=lambda x: -x.axis), *sorted(loops, key=lambda x: x.rank)]
+def _place(level: Level) -> tuple[bool, int]:
+    """Units by axis, the slowest first; then loops, outermost first."""
+    return level.layer is None, level.rank if level.layer is None else -level.axis
 
 
-def _loop(plan: StagePlan, step: PlanStep, split: Split, depth: int) -> LoopRow:
-    dim = plan.stage.dims[split.dim].name
-    last = 0 if split.exact else split.parent - (split.parts - 1) * split.tile
-    detail = []
-    if split.cyclic:
-        detail.append(f"cyclic({split.cyclic})")
-    if split.layer is None and step.stages > 1:
+def _loop(plan: StagePlan, level: Level, depth: int) -> LoopRow:
+    step, dim = plan.steps[level.step], plan.stage.dims[level.dim].name
+    last = 0 if level.exact else level.parent - (level.parts - 1) * level.tile
+    detail = [f"cyclic({level.cyclic})"] if level.cyclic else []
+    if level.layer is None and step.stages > 1:
         detail.append(f"{step.stages} stages")
-    if split.layer is None and step.unroll is not None and step.unroll != 1:
+    if level.layer is None and step.unroll is not None and step.unroll != 1:
         detail.append("unrolled" if step.unroll == 0 else f"unrolled by {step.unroll}")
-    name = f"{split.layer}.{_AXES[split.axis]}" if split.layer else "for"
-    kind = "unit" if split.layer else "for"
-    return LoopRow(depth, kind, name, step.number, dim, split.parts, split.tile, last, ", ".join(detail))
+    name = f"{level.layer}.{AXES[level.axis]}" if level.layer else "for"
+    kind = "unit" if level.layer else "for"
+    return LoopRow(depth, kind, name, step.number, dim, level.parts, level.tile, last, ", ".join(detail))
 
 
-def _memory_rows(step: PlanStep, depth: int) -> list[LoopRow]:
-    rows = []
-    for x in step.stagings:
-        extra = [f"pad {x.pad}"] if x.pad else []
-        extra += [f"{x.engine} copy"] if x.engine != Engine.PLAIN else []
-        rows.append(
-            LoopRow(depth, "copy", _place(x.buffer, x.region, x.layout), step.number, detail=", ".join(extra))
-        )
-    for h in step.holdings:
-        if h.region is not None:
-            rows.append(LoopRow(depth, "hold", _place(h.buffer, h.region, h.layout), step.number))
-    return rows
-
-
-def _place(buffer: str, region: str, layout: tuple[int, ...]) -> str:
-    return f"{buffer}:{region}[{','.join(str(k + 1) for k in layout)}]"
+def _kept(plan: StagePlan, node: Copy | Hold, depth: int) -> Iterator[LoopRow]:
+    """The rows of a copy or a region that a step asks for: one for each array. A region of records holds
+    several."""
+    assert node.step is not None
+    tile, buffers, rank = node.tile, [node.tile.buffer], len(node.tile.layout)
+    kind, detail = "copy", [f"pad {tile.pad}"] if tile.pad else []
+    if isinstance(node, Hold):
+        outputs = plan.stage.results[node.result].outputs
+        # the lanes of vectors are no dimension of the array
+        kind, buffers, rank = "hold", [o.buffer for o in outputs], len(outputs[0].index)
+    elif node.engine is not Engine.PLAIN:
+        detail.append(f"{node.engine} copy")
+    layout, number = ",".join(str(k + 1) for k in tile.layout if k < rank), plan.steps[node.step].number
+    for buffer in buffers:
+        yield LoopRow(depth, kind, f"{buffer}:{tile.space}[{layout}]", number, detail=", ".join(detail))

@@ -47,27 +47,16 @@ def resources_of(kernel: Kernel, name: str, machine: Machine) -> Resources:
     registers = min(machine.registers_per_thread or 255, -(-private // 4) + SPARE_REGISTERS)
     grid, block = kernel.launch.grid, kernel.launch.block
     threads, blocks = block[0] * block[1] * block[2], grid[0] * grid[1] * grid[2]
-    if machine.kind == "cpu":
-        waves = blocks / machine.units
-        return Resources(name, grid, block, shared, private, registers, 0, 0.0, "", waves)
-    limits = room(machine, threads, registers, shared)
-    limit = min(limits, key=lambda k: limits[k])
-    resident = limits[limit]
-    occupancy = resident * threads / machine.threads_per_unit
-    waves = blocks / (machine.units * resident) if resident else 0.0
+    limits = {} if machine.kind == "cpu" else room(machine, threads, registers, shared)
+    limit = min(limits, key=lambda k: limits[k], default="")
+    resident = limits.get(limit, 0)
+    occupancy = resident * threads / machine.threads_per_unit if limits else 0.0
+    at_once = machine.units * (resident if limits else 1)
+    waves = blocks / at_once if at_once else 0.0
     return Resources(
-        name,
-        grid,
-        block,
-        shared,
-        private,
-        registers,
-        resident,
-        occupancy,
-        limit,
-        waves,
+        name, grid, block, shared, private, registers, resident, occupancy, limit, waves,
         tuple(limits.items()),
-    )
+    )  # fmt: skip
 
 
 def _private(body: tuple[Stmt, ...]) -> int:

@@ -1,5 +1,7 @@
 """Reports as text: fixed columns, sizes in powers of 1024, no colour."""
 
+from textwrap import wrap
+
 from mdh.report.entries import BufferRow, Entries
 from mdh.report.explain import Explanation, StageReport
 from mdh.report.loops import LoopRow
@@ -64,6 +66,15 @@ def count_text(n: float) -> str:
             return f"{n:.0f}{unit}" if not unit else f"{n:.3g}{unit}"
         n /= 1000
     return f"{n:.3g} P"
+
+
+def filled(text: str, indent: str = "", first: str | None = None) -> list[str]:
+    """Lines of at most WIDTH columns, of which those after the first are indented further. first: what the
+    first begins with in place of `indent`. A long word, such as a path, stays in one piece."""
+    return wrap(
+        text, WIDTH, initial_indent=indent if first is None else first, subsequent_indent=f"{indent}  ",
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
 
 
 def _buffers(rows: tuple[BufferRow, ...]) -> list[str]:

@@ -1,12 +1,13 @@
 """Compares the two meanings of a program: its C text by the interpreter, its stages by the reference."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from mdh.diagnostics import Failed
+from mdh.diagnostics import Diagnostic, Failed, Label, Severity
 from mdh.frontend.c.preprocess import Preprocessed
 from mdh.frontend.c.read import read_preprocessed, read_syntax
 from mdh.ir.program import Program
@@ -14,7 +15,6 @@ from mdh.ir.syntax import Function
 from mdh.reference.evaluate import evaluate, with_passed_over
 from mdh.reference.interpreter import EndlessLoop, Undecided, UnknownMeaning, interpret_bounded, steps
 from mdh.verify.arguments import Kind, make_arrays
-from mdh.verify.disagreement import Disagreement
 from mdh.verify.scaling import LADDER, scaled
 from mdh.verify.verdict import fits
 
@@ -33,10 +33,39 @@ DRAWN: tuple[tuple[Kind, bool], ...] = tuple(
 compare values that differ by rounding."""
 
 
-def compared(pre: Preprocessed, program: Program) -> Disagreement | None:
-    """Where the two differ. None if they agree, or if there is no small program to run."""
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """An element in which the two meanings of a program differ, with the sizes that it was run on."""
+
+    sizes: tuple[tuple[str, int], ...]
+    buffer: str
+    index: tuple[int, ...]
+    by_stages: str
+    by_c: str
+
+
+def misread(pre: Preprocessed, program: Program) -> Diagnostic | None:
+    """B102 for a program whose stages compute something else than its text. None if they agree, or if there
+    is no small program to run."""
     small = small_program(pre, program)
-    return None if small is None else difference(small)
+    found = None if small is None else difference(small)
+    return None if found is None else _diagnostic(program, found)
+
+
+def _diagnostic(program: Program, d: Disagreement) -> Diagnostic:
+    place = d.buffer + "".join(f"[{i}]" for i in d.index)
+    sizes = ", ".join(f"{name} = {size}" for name, size in d.sizes)
+    at = f" with {sizes}" if sizes else ""
+    headline = f"mdh has misread `{program.name}`: {place} is {d.by_stages} by its stages, {d.by_c} by C{at}"
+    spans = [s.span for s in program.stages if d.buffer in s.written and s.span is not None]
+    return Diagnostic(
+        "B102",
+        headline,
+        tuple(Label(s) for s in spans[-1:]),
+        help="this is a bug of mdh; send the C file; loops of their own for its statements may help",
+        witness=(("element", place), ("got", d.by_stages), ("wanted", d.by_c)),
+        severity=Severity.BUG,
+    )
 
 
 def small_program(pre: Preprocessed, program: Program) -> Program | None:

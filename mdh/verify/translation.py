@@ -8,10 +8,9 @@ Siegel and Singerman, "Translation Validation", TACAS 1998.
 from importlib import import_module
 
 from mdh.device.cache import cache_if_any, key_of
-from mdh.diagnostics import Diagnostic, Failed, Label, Severity
+from mdh.diagnostics import Diagnostic, Failed
 from mdh.frontend.c.preprocess import Preprocessed
 from mdh.ir.program import Program
-from mdh.verify.disagreement import Disagreement
 
 SCHEMA = "mdh.validated/1"
 _known: set[str] = set()
@@ -29,25 +28,9 @@ def validate(pre: Preprocessed, program: Program) -> None:
     if key in _known or (cache is not None and cache.get(key) is not None):
         return
     # the interpreter and the reference are imported only if there is something to compare
-    found: Disagreement | None = import_module("mdh.verify.comparison").compared(pre, program)
+    found: Diagnostic | None = import_module("mdh.verify.comparison").misread(pre, program)
     if found is not None:
-        raise Failed(_diagnostic(program, found))
+        raise Failed(found)
     _known.add(key)
     if cache is not None:
         cache.put(key, b"{}")
-
-
-def _diagnostic(program: Program, d: Disagreement) -> Diagnostic:
-    place = d.buffer + "".join(f"[{i}]" for i in d.index)
-    sizes = ", ".join(f"{name} = {size}" for name, size in d.sizes)
-    at = f" with {sizes}" if sizes else ""
-    headline = f"mdh has misread `{program.name}`: {place} is {d.by_stages} by its stages, {d.by_c} by C{at}"
-    spans = [s.span for s in program.stages if d.buffer in s.written and s.span is not None]
-    return Diagnostic(
-        "B102",
-        headline,
-        tuple(Label(s) for s in spans[-1:]),
-        help="this is a bug of mdh; send the C file; loops of their own for its statements may help",
-        witness=(("element", place), ("got", d.by_stages), ("wanted", d.by_c)),
-        severity=Severity.BUG,
-    )

@@ -85,7 +85,7 @@ def test_machines_elsewhere_get_estimates_and_reasons(capsys: pytest.CaptureFixt
     assert all(p["estimated"] for p in value["portability"])
     assert run(["compare", MATMUL, *SMALL, *words]) == 0
     text = capsys.readouterr().out
-    assert "estimates of the model, nothing was" in text
+    assert "estimates of the cost model, nothing was" in text
     assert max(map(len, text.splitlines())) <= 79
 
 

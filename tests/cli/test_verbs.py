@@ -228,7 +228,7 @@ def test_explain_counts_what_each_stage_leaves(scale: Path, capsys: pytest.Captu
         "every combination",
         "structurally legal",
         "  legal",
-        "the analytic model",
+        "the cost model",
         "best, median, worst",
     ]
     assert [out.index(s) for s in stages] == sorted(out.index(s) for s in stages)

@@ -30,8 +30,8 @@ c: A CPU; roof 1 s (arithmetic)
 cuda:0
   D106: CUDA cannot be used here
 
-a100: NVIDIA A100, not here: ~ estimates of the model, nothing was measured;
-  roof 1 s (arithmetic)
+a100: NVIDIA A100, not here: ~ estimates of the cost model, nothing was
+  measured; roof 1 s (arithmetic)
                        time      ±  of roof  × best  limited by
   a                   ~ 2 s  model    ~ 50%  ~ 1.00  latency, occ. 25%
   a_schedul…e_indeed  ~ 4 s  model    ~ 25%  ~ 2.00  latency, occ. 25%
@@ -190,7 +190,7 @@ def test_the_page_says_what_marks_and_clocks_mean() -> None:
     text = comparison_page(found)
     assert "by the caller&#x27;s clock, call and all: numpy" in text
     assert "≈: turn by turn it cannot be told from the fastest" in text
-    assert "not here: ~ estimates of the model, nothing was measured" in text
+    assert "not here: ~ estimates of the cost model, nothing was measured" in text
     assert "was verified" in text
     rows = tuple(r for r in found.rows if r.kind is not RowKind.MEASURED)
     assert "was verified" not in comparison_page(replace(found, rows=rows))

@@ -257,3 +257,9 @@ def test_operations_leave_subscripts_out() -> None:
 )
 def test_numbers_as_text(shown: str, wanted: str) -> None:
     assert shown == wanted
+
+
+def test_loops_that_a_cyclic_split_cuts_are_shown_as_the_code_has_them(gpu: StageReport) -> None:
+    """Blocks of 4 are dealt out, so a thread's 8 rows are 2 blocks of 4."""
+    last = [(row.dim, row.parts, row.tile) for row in gpu.loops if row.kind == "for" and row.step == 6]
+    assert last == [("i", 2, 4), ("i", 4, 1), ("j", 2, 4), ("j", 4, 1)]

@@ -145,7 +145,7 @@ def test_it_is_done_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     def never(pre: Preprocessed, program: Program) -> None:
         raise AssertionError("compared again")
 
-    monkeypatch.setattr(comparison, "compared", never)
+    monkeypatch.setattr(comparison, "misread", never)
     validate(pre, program)
     monkeypatch.setattr(translation, "_known", set())
     validate(pre, program)

@@ -6,25 +6,25 @@ Lanes that read the same word are served together. Source: CUDA C++ Programming 
 compute capability 5.0 on.
 """
 
-import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+
+import numpy as np
 
 from mdh.cost.gpu import WORD
 from mdh.cost.warp import BANKS, served, words_of
 from mdh.hardware import Space
-from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var, walk
+from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Var, map_children, walk
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, Atomic, Buf, For, If, Kernel, Let, Move, Stmt, Store, swizzle_row
 from mdh.ir.walk import expressions
+from mdh.reference.exact import CArithmetic
+from mdh.reference.expression import EvaluationScope, value_of
+from mdh.reference.numbers import Array
 
 LANES = 32
-_BLOCK = 0
-_BINARY: dict[str, Callable[[int, int], int]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "^": operator.xor, "&": operator.and_,
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
-    "!=": operator.ne, "&&": lambda a, b: bool(a and b), "||": lambda a, b: bool(a or b),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,11 @@ class BankAccess:
 def bank_accesses(kernel: Kernel) -> tuple[BankAccess, ...]:
     """The different accesses to shared memory in the order of the text, without those whose place is data."""
     walker = _Warp(kernel)
-    walker.run(kernel.body, {}, tuple(range(min(LANES, walker.threads))))
+    walker.run(kernel.body, {}, tuple(range(min(LANES, prod(kernel.launch.block)))))
     return tuple(dict.fromkeys(walker.found))
 
 
-Lets = dict[str, tuple[int | None, ...]]
+Lets = dict[str, Array | None]
 """The value of every integer of the text in each lane; None if it is data."""
 
 
@@ -79,10 +79,12 @@ class _Warp:
     found: list[BankAccess] = field(default_factory=list)
     bufs: dict[str, Buf] = field(default_factory=dict)
 
-    @property
-    def threads(self) -> int:
-        x, y, z = self.kernel.launch.block
-        return x * y * z
+    @cached_property
+    def threads(self) -> Lets:
+        """The coordinates of each lane's thread in the block."""
+        x, y, _ = self.kernel.launch.block
+        linear = np.arange(LANES)
+        return {"thread 0": linear % x, "thread 1": linear // x % y, "thread 2": linear // (x * y)}
 
     def run(self, body: tuple[Stmt, ...], lets: Lets, lanes: tuple[int, ...]) -> None:
         for s in body:
@@ -96,8 +98,8 @@ class _Warp:
                     self.run(s.body, {**lets, s.var: self.values(s.start, lets)}, lanes)
                 case If():
                     holds = self.values(s.cond, lets)
-                    then = tuple(n for n in lanes if holds[n] != 0)
-                    orelse = tuple(n for n in lanes if holds[n] == 0)
+                    then = tuple(n for n in lanes if holds is None or holds[n] != 0)
+                    orelse = tuple(n for n in lanes if holds is not None and holds[n] == 0)
                     for side, mine in ((s.then, then), (s.orelse, orelse)):
                         if mine:
                             self.run(side, lets, mine)
@@ -109,57 +111,53 @@ class _Warp:
             buf = self.bufs.get(name)
             if buf is None or buf.space is not Space.SM:
                 continue
-            where = [self.values(i, lets) for i in index]
-            offsets = [self.byte(buf, [w[n] for w in where]) if n in lanes else None for n in range(LANES)]
-            if any(offsets[n] is None for n in lanes):
+            where = [at for i in index if (at := self.values(i, lets)) is not None]
+            if len(where) < len(index):
                 continue
+            at = _bytes(buf, where)
+            offsets = tuple(int(at[n]) if n in lanes else None for n in range(LANES))
             first = min(o for o in offsets if o is not None) // (BANKS * WORD) * BANKS * WORD
             aligned = tuple(None if o is None else o - first for o in offsets)
             self.found.append(BankAccess(name, store, width * buf.dtype.bytes, aligned))
 
-    def byte(self, buf: Buf, index: list[int | None]) -> int | None:
-        at = 0
-        for i, stride in zip(index, buf.strides, strict=True):
-            if i is None:
-                return None
-            at += i * stride
-        if buf.swizzle:
-            size = buf.dtype.bytes
-            at ^= at // swizzle_row(buf) % (buf.swizzle // 16) * (16 // size)
-        return at * buf.dtype.bytes
+    def values(self, e: Expr, lets: Lets) -> Array | None:
+        """Its value in each lane; None if it is data, a float among them."""
+        plain = _by_lane(e)
+        nodes = tuple(walk(plain))
+        names = {n.name: n.dtype for n in nodes if isinstance(n, Var)}
+        known = {**self.threads, **lets}
+        if any(known.get(name) is None for name in names) or any(_is_data(n) for n in nodes):
+            return None
+        held = {name: array for name in names if (array := known[name]) is not None}
+        return np.broadcast_to(value_of(plain, EvaluationScope(CArithmetic(), held, names, {})), (LANES,))
 
-    def values(self, e: Expr, lets: Lets) -> tuple[int | None, ...]:
-        return tuple(self.value(e, lets, n) for n in range(LANES))
 
-    def value(self, e: Expr, lets: Lets, lane: int) -> int | None:
-        match e:
-            case Const(int() as value, _):
-                return value
-            case Var(name, _):
-                return lets[name][lane] if name in lets else None
-            case Cast(arg, dtype):
-                return None if dtype.is_float else self.value(arg, lets, lane)
-            case Call(Intrinsic.THREAD_ID, (Const(int() as axis), *_), _):
-                return self.thread(lane)[axis]
-            case Call(Intrinsic.BLOCK_ID | Intrinsic.CLUSTER_RANK, _, _):
-                return _BLOCK
-            case Call(Intrinsic.IMIN | Intrinsic.IMAX as fn, (left, right), _):
-                a, b = self.value(left, lets, lane), self.value(right, lets, lane)
-                return None if a is None or b is None else (min if fn == Intrinsic.IMIN else max)(a, b)
-            case Unary("-", arg, _):
-                inner = self.value(arg, lets, lane)
-                return None if inner is None else -inner
-            case Select(cond, then, other, _):
-                test = self.value(cond, lets, lane)
-                return None if test is None else self.value(then if test else other, lets, lane)
-            case Binary(op, left, right, dtype) if not dtype.is_float:
-                return _binary(op, self.value(left, lets, lane), self.value(right, lets, lane))
-            case _:
-                return None
+def _bytes(buf: Buf, index: list[Array]) -> Array:
+    """The place of an element in its buffer."""
+    at = np.zeros(LANES, np.int64)
+    for i, stride in zip(index, buf.strides, strict=True):
+        at = at + i * stride
+    if buf.swizzle:
+        at = at ^ at // swizzle_row(buf) % (buf.swizzle // 16) * (16 // buf.dtype.bytes)
+    return at * buf.dtype.bytes
 
-    def thread(self, linear: int) -> tuple[int, int, int]:
-        x, y, _ = self.kernel.launch.block
-        return linear % x, linear // x % y, linear // (x * y)
+
+def _by_lane(e: Expr) -> Expr:
+    """The expression with a name for each coordinate of a thread, in the first block."""
+    match e:
+        case Call(Intrinsic.THREAD_ID, (Const(axis), *_), dtype):
+            return Var(f"thread {axis}", dtype)
+        case Call(Intrinsic.BLOCK_ID | Intrinsic.CLUSTER_RANK, _, dtype):
+            return Const(0, dtype)
+        case Call(Intrinsic.IMIN | Intrinsic.IMAX as fn, (left, right), dtype):
+            less = Binary("<" if fn is Intrinsic.IMIN else ">", left, right, dtype)
+            return _by_lane(Select(less, left, right, dtype))
+        case _:
+            return map_children(e, _by_lane)
+
+
+def _is_data(e: Expr) -> bool:
+    return isinstance(e, Load | Call) or e.dtype.is_float
 
 
 def _places(s: Stmt) -> Iterator[tuple[str, tuple[Expr, ...], bool, int]]:
@@ -176,13 +174,3 @@ def _places(s: Stmt) -> Iterator[tuple[str, tuple[Expr, ...], bool, int]]:
         for node in walk(e):
             if isinstance(node, Load):
                 yield node.buffer, node.index, False, node.lanes
-
-
-def _binary(op: str, a: int | None, b: int | None) -> int | None:
-    if a is None or b is None or (op in "/%" and b == 0):
-        return None
-    if op in "/%":
-        # C rounds towards 0
-        quotient = abs(a) // abs(b) if (a < 0) == (b < 0) else -(abs(a) // abs(b))
-        return quotient if op == "/" else a - quotient * b
-    return int(_BINARY[op](a, b)) if op in _BINARY else None

@@ -12,7 +12,6 @@ from itertools import pairwise
 
 from mdh.ir.plan import Plan, StagePlan
 from mdh.report.explain import stage_of
-from mdh.report.picture.stage import StageView
 from mdh.target.text import KernelText
 
 _LOOP = re.compile(r"\s*for \((?:int|long|size_t) (\w+) =")
@@ -41,9 +40,9 @@ class _Names:
     regions: Mapping[str, int]
 
 
-def code_lines(plan: Plan, views: Sequence[StageView], text: KernelText) -> tuple[CodeLine, ...]:
+def code_lines(plan: Plan, text: KernelText) -> tuple[CodeLine, ...]:
     """Every line of the source; stages are told apart by the kernels' names."""
-    names = [_names(stage, view) for stage, view in zip(plan.stages, views, strict=True)]
+    names = [_names(stage) for stage in plan.stages]
     owner = {k.name: plan.stages.index(stage_of(plan, k.stage)) for k in text.kernels}
     rows = text.source.splitlines()
     starts = {n: owner[k] for n, row in enumerate(rows) for k in owner if _defines(row, k)}
@@ -61,16 +60,17 @@ def _defines(row: str, kernel: str) -> bool:
     return re.search(rf"\b{kernel}\(", row) is not None and not row.rstrip().endswith(";")
 
 
-def _names(plan: StagePlan, view: StageView) -> _Names:
+def _names(plan: StagePlan) -> _Names:
     comments = {}
     for s, step in enumerate(plan.steps):
         for said in (step.text, *step.wrapped[:1]):
             if said:
                 comments[said.strip()] = s
-    levels = {digit.var: digit.step for dim in view.dims for digit in dim.digits}
+    levels = {level.var: level.step for level in plan.tiles.levels.all}
     regions: dict[str, int] = {}
-    for held in view.held:
-        regions.setdefault(f"{held.buffer}_{held.region}", held.step)
+    for node in plan.tiles.kept:
+        if node.step is not None:
+            regions.setdefault(f"{node.tile.buffer}_{node.tile.space}", node.step)
     return _Names(comments, levels, regions)
 
 

@@ -50,7 +50,7 @@ def schedule_page(
     parts += [f"<p class=note>{escape(note)}</p>" for note in notes]
     for n, (view, report) in enumerate(zip(views, told.stages, strict=True)):
         parts.append(_stage(n, view, report, plan, module, told))
-    parts.append(_code(code_lines(plan, views, text), text))
+    parts.append(_code(code_lines(plan, text), text))
     parts.append(f"<h2>Schedule</h2><pre>{escape(plan.text)}</pre>")
     data = json.dumps({"stages": [asdict(v) for v in views]}, separators=(",", ":")).replace("<", "\\u003c")
     own = _BORROWED if inside else script()

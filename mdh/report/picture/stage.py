@@ -17,9 +17,7 @@ from mdh.ir.plan import Plan, PlanStep, StagePlan
 from mdh.ir.program import DimKind, Program
 from mdh.ir.tile import Hold, Tile, Tiles
 from mdh.lower.threads import thread_stride
-from mdh.report.loops import loop_rows
-
-AXES = "xyz"
+from mdh.report.loops import AXES, loop_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +142,7 @@ def stage_view(plan: Plan, stage: StagePlan) -> StageView:
     return StageView(
         stage.stage.name,
         tuple(_dim(stage, levels, d) for d in range(len(stage.stage.dims))),
-        tuple(
-            _step(stage, s, [h for h in kept if h.step == s], plan.program) for s in range(len(stage.steps))
-        )
-        or _ONE,
+        tuple(_step(stage, s, [h for h in kept if h.step == s]) for s in range(len(stage.steps))) or _ONE,
         _arrays(plan.program, stage),
         kept,
         tuple(layer for layer in order if layer in present),
@@ -224,16 +219,16 @@ def _whole(stage: StagePlan) -> bool:
     return not stage.stage.scattered and not any(d.kind is DimKind.PS for d in stage.stage.dims)
 
 
-def _step(plan: StagePlan, s: int, held: list[HeldView], program: Program) -> StepView:
+def _step(plan: StagePlan, s: int, held: list[HeldView]) -> StepView:
     step = plan.steps[s]
     layers = dict.fromkeys(x.layer for x in step.splits if x.layer and x.parts > 1)
-    return StepView(step.number, step.text, tuple(layers), _facts(plan, step, held, program))
+    return StepView(step.number, step.text, tuple(layers), _facts(plan, step, held))
 
 
-def _facts(plan: StagePlan, step: PlanStep, held: list[HeldView], program: Program) -> tuple[str, ...]:
+def _facts(plan: StagePlan, step: PlanStep, held: list[HeldView]) -> tuple[str, ...]:
     """Loops and units in code order, then what is copied and held."""
     facts = []
-    for row in loop_rows(program, plan):
+    for row in loop_rows(plan):
         if row.step != step.number or row.kind not in ("unit", "for"):
             continue
         who = f"one for each {row.name}" if row.kind == "unit" else "in a loop"

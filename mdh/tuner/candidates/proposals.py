@@ -31,7 +31,7 @@ TRIES = 150
 TOLD = 20
 """The number of skipped points whose reasons are reported in full."""
 IMPLAUSIBLE = "illegal by values alone"
-SET_ASIDE = "set aside by the model"
+SET_ASIDE = "set aside by the cost model"
 ELSEWHERE = "measured by another tuner"
 _COMPARED = ("default", "given")
 

@@ -32,7 +32,7 @@ class Experience:
     @property
     def remarks(self) -> tuple[str, ...]:
         """For the user: where the constants are not those that mdh comes with."""
-        what = "the model's constants are fitted to"
+        what = "the cost model's constants are fitted to"
         return (f"{what} {self.times} times that earlier runs measured on this device",) if self.times else ()
 
     def keep(self, pairs: Pairs) -> bool:
