@@ -1,6 +1,7 @@
 """Translates statements to closures, in C's order (C11 6.8)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import Any, Protocol, assert_never
 
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from mdh.ir.syntax import (
     Statement,
     Values,
 )
-from mdh.reference.c.types import INT, Type, common, computed, type_of
+from mdh.reference.c.types import INT, Type, type_of
 from mdh.reference.interpreter.arithmetic import Value
 from mdh.reference.interpreter.expressions import Code, Expressions, Run
 from mdh.reference.interpreter.initialisers import flat_items, open_extent
@@ -86,11 +87,8 @@ class Statements(Expressions):
     def _array_parameter(self, p: Declaration) -> None:
         given = self.arrays[p.name]
         inner = tuple(self._extent(e) for e in p.extents[1:])
-        size = 1
-        for n in inner:
-            size *= n
         # C ignores the first extent of a parameter
-        extents = (given.size // max(1, size), *inner)
+        extents = (given.size // max(1, prod(inner)), *inner)
         memory = of_array(p.name, type_of(p.type), extents, given, lazy=self.only is not None)
         self.parameters[p.name] = memory
         self.scope.declare(p.name, memory)
@@ -153,9 +151,7 @@ class Statements(Expressions):
             extents = (open_extent(d.initial, inner), *inner)
         else:
             extents = (self._extent(first), *inner)
-        size = 1
-        for n in extents:
-            size *= n
+        size = prod(extents)
         fresh: list[Value] = [poison(t)] * size
         data = list(fresh)
         self.scope.declare(d.name, ArrayObject(d.name, t, extents, data))
@@ -215,29 +211,18 @@ class Statements(Expressions):
         value = self.expression(a.value)
         # the old value goes through the same conversions as any expression
         old = Code(t, lambda: held[0])
-        join, read, convert = self._joined(op, old, value)
-        run = self.converted(Code(join[1], lambda: held[0]), t, store=True)
-        compute, plain = join[0], run
+        common, read, convert = self.operands(op, old, value)
+        compute = self.joining(op, common)
+        if read is old.run and common == t:
+            return lambda before: compute(before, convert())
+        store = self.converted(Code(common, lambda: held[0]), t, store=True)
 
         def update(before: Value) -> Value:
             held[0] = before
             held[0] = compute(read(), convert())
-            return plain()
+            return store()
 
-        if read is old.run and join[1] == t:
-            return lambda before: compute(before, convert())
         return update
-
-    def _joined(
-        self, op: str, old: Code, value: Code
-    ) -> tuple[tuple[Callable[[Value, Value], Value], Type], Run, Run]:
-        """(the operation and its type, the old value in that type, the new value)."""
-        if op in ("<<", ">>"):
-            shifted = self.promoted(old)
-            counted = self.promoted(value)
-            return (self.joining(op, shifted.type), shifted.type), shifted.run, counted.run
-        t = computed(common(old.type, value.type))
-        return (self.joining(op, t), t), self.converted(old, t), self.converted(value, t)
 
     def loop(self, loop: ForStatement) -> Do:
         place = self.place
