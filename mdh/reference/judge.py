@@ -26,7 +26,6 @@ from mdh.reference.interpreter import (
 )
 from mdh.reference.numbers import Array
 from mdh.reference.sampling import EXECUTIONS, interpreted_sample, replaced, sampled_words
-from mdh.reference.slicing import SampledSlice
 
 STEPS = 300_000
 """The most assignments that the interpreter runs: a second or two."""
@@ -69,7 +68,8 @@ def expected(
     """The expected results. The judge is chosen by the number of assignments that the C runs.
 
     exact: the arrays hold small integers. executions: the most statements that sampled elements may take.
-    Raises Failed A130, A131, and Undecided if the C's result for these data depends on rounding.
+    Raises Failed A130, A131, Undecided if the C's result for these data depends on rounding, and
+    DisagreementError if the two judges disagree about a sampled element.
     """
     values = {s.name: scalars.get(s.name, s.size) for s in program.scalars}
     function = program.syntax
@@ -78,7 +78,11 @@ def expected(
     if steps(function, values, STEPS) > STEPS:
         some = interpreted_sample(program, arrays, values, executions=executions)
         every = vectorised(program, arrays, scalars, exact=exact)
-        return every if some is None else _with_sample(every, *some)
+        if some is None:
+            return every
+        sample, own = some
+        want = replaced(every.want, own, sample.elements)
+        return Expected(want, f"{every.judge}; {sampled_words(sample)}")
     try:
         want = interpret_bounded(function, arrays, values, strict=program.strict_fp, limit=2 * STEPS)
     except (UnknownMeaning, EndlessLoop):
@@ -96,12 +100,6 @@ def _widened(want: Mapping[str, Bounded], other: Mapping[str, Bounded]) -> dict[
         if w.bound is not None and name in other:
             out[name] = replace(w, bound=np.maximum(w.bound, other[name].slack))
     return out
-
-
-def _with_sample(every: Expected, sample: SampledSlice, some: Mapping[str, Bounded]) -> Expected:
-    """Merges both results. Raises DisagreementError if the two judges disagree about a sampled element."""
-    want = replaced(every.want, some, sample.elements)
-    return Expected(want, f"{every.judge}; {sampled_words(sample)}")
 
 
 def vectorised(

@@ -2,7 +2,7 @@
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.schedule.names import KEYWORDS
-from mdh.schedule.tokens import CommentToken, Token, tokenise
+from mdh.schedule.tokens import Token, tokenise
 from mdh.source import Source, Span
 
 NESTING_LIMIT = 32
@@ -124,12 +124,12 @@ class Cursor:
     def report(self, problem: Failed) -> None:
         self.problems.extend(problem.diagnostics)
 
-    def comments_before(self, offset: int) -> list[CommentToken]:
-        """The comments that begin before `offset` and that no earlier call returned."""
+    def comments_before(self, offset: int) -> tuple[str, ...]:
+        """The lines of the comments that begin before `offset` and that no earlier call returned."""
         first = self._comment
         while self._comment < len(self._comments) and self._comments[self._comment].start < offset:
             self._comment += 1
-        return self._comments[first : self._comment]
+        return tuple(line for c in self._comments[first : self._comment] for line in c.lines)
 
     def remark(self) -> str:
         """The comment after the token taken last, on the same line; empty if there is none."""

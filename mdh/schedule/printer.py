@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from mdh.hardware import Space
 from mdh.schedule.condition_reader import COMPARISONS, LEVELS
 from mdh.schedule.model import (
     Arg,
@@ -25,6 +26,7 @@ from mdh.schedule.model import (
     WhereExpr,
 )
 
+Layout = tuple[int | Hole, ...]
 _FACTOR = len(LEVELS)
 _LEVEL = {operator: level for level, operators in enumerate(LEVELS) for operator in operators}
 
@@ -158,37 +160,34 @@ def _groups(step: Step) -> tuple[str, str, str, str]:
     )
 
 
-def print_place(place: BufferPlace) -> str:
-    """`A:SM[2,1]`."""
-    region = print_hole(place.region) if isinstance(place.region, Hole) else place.region
-    if isinstance(place.layout, Hole):
-        layout = print_hole(place.layout)
-    else:
-        layout = ",".join(print_hole(d) if isinstance(d, Hole) else str(d) for d in place.layout)
-    return f"{place.buffer}:{region}[{layout}]"
-
-
 def _entry(entry: TileEntry | Mem | Core) -> str:
     return print_entry(entry) + _attrs(entry.attrs)
 
 
 def print_entry(entry: TileEntry | Mem | Core) -> str:
-    """One entry of a step's groups without its attributes: `64`, `A:SM[2,1]`, `BLK.x`, `^`."""
-    match entry.value:
-        case int(size):
-            return str(size)
+    """One entry of a step's groups without its attributes."""
+    return print_value(entry.value)
+
+
+def print_value(value: int | Space | Caret | Hole | BufferPlace | Unit | ForEntry | Layout) -> str:
+    """What stands for a part of an entry: `64`, `SM`, `A:SM[2,1]`, `2,1`, `BLK.x`, `FOR.1`, `^`, `?`."""
+    match value:
+        case int() | Space():
+            return str(value)
         case Caret():
             return "^"
-        case Hole() as hole:
-            return print_hole(hole)
-        case BufferPlace() as place:
-            return print_place(place)
+        case Hole():
+            return print_hole(value)
+        case BufferPlace(buffer, region, layout):
+            return f"{buffer}:{print_value(region)}[{print_value(layout)}]"
         case Unit(layer, axis):
             return f"{layer}.{axis}"
         case ForEntry(number):
             return f"FOR.{number}"
+        case tuple():
+            return ",".join(map(print_value, value))
         case _:
-            assert_never(entry.value)
+            assert_never(value)
 
 
 def print_hole(hole: Hole) -> str:

@@ -21,7 +21,7 @@ def at_step(cursor: Cursor) -> bool:
 
 def read_step(cursor: Cursor) -> Step:
     first = cursor.token
-    comments = tuple(line for c in cursor.comments_before(first.start) for line in c.lines)
+    comments = cursor.comments_before(first.start)
     label: int | None = None
     if first.kind == "int":
         cursor.take()
@@ -35,7 +35,7 @@ def read_step(cursor: Cursor) -> Step:
         raise fail("S112", "the step has more than three groups", cursor.span(cursor.token), help=GROUPS)
     attrs = read_attributes(cursor, Site.STEP)
     span = cursor.since(first)
-    inner = tuple(line for c in cursor.comments_before(cursor.previous.end) for line in c.lines)
+    inner = cursor.comments_before(cursor.previous.end)
     if len(tiles) != len(cores):
         labels = (Label(cursor.span(word), f"{len(tiles)} tiles, {len(cores)} cores"),)
         cursor.problems.append(

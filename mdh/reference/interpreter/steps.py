@@ -133,6 +133,7 @@ class _StepCounter(Statements):
                 raise TooManySteps
         return count
 
+
 def _assigned(s: Statement) -> Iterator[str]:
     for inner in walked(s):
         if isinstance(inner, Assignment) and isinstance(inner.target, Name):
