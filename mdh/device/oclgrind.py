@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 
 from mdh.children import module_command, module_environment
-from mdh.device.arguments import scalar_value, written_buffers
+from mdh.device.arguments import arguments_of, written_buffers
 from mdh.device.protocols import ListedDevice, RunTimes
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.folders import scratch
 from mdh.machine import load_machine
 from mdh.reference.numbers import Array
 from mdh.target.kept import keep_refused
-from mdh.target.text import BufferArg, EntryPoint, KernelText
+from mdh.target.text import EntryPoint, KernelText
 from mdh.wording import plural
 
 TITLE = "Oclgrind Simulator"
@@ -146,13 +146,9 @@ class OclgrindCall:
         (folder / "kernels.cl").write_text(self.text.source, encoding="utf-8")
 
     def _kernel(self, entry: EntryPoint) -> dict[str, Any]:
-        args: list[Any] = []
-        for a in entry.args:
-            if isinstance(a, BufferArg):
-                args.append(a.name)
-            else:
-                value = scalar_value(self.scalars[a.name], a.dtype)
-                args.append([value.dtype.name, value.tobytes().hex()])
+        args = arguments_of(
+            entry, self.scalars, lambda name: name, lambda v: [v.dtype.name, v.tobytes().hex()]
+        )
         block = entry.launch.block
         size = [g * b for g, b in zip(entry.launch.grid, block, strict=True)]
         return {"name": entry.name, "global": size, "local": list(block), "args": args}

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mdh.device.arguments import scalar_value, written_buffers
+from mdh.device.arguments import arguments_of, written_buffers
 from mdh.device.ballast import Ballast
 from mdh.device.opencl_calling import Enqueue, RefusedError, Sizes, launch, launch_within, loader
 from mdh.device.opencl_door import cl
@@ -31,7 +31,7 @@ from mdh.folders import unserving
 from mdh.machine import Machine
 from mdh.memory_left import demand_room, no_room
 from mdh.reference.numbers import Array
-from mdh.target.text import BufferArg, EntryPoint, KernelText
+from mdh.target.text import EntryPoint, KernelText
 
 _FLUSH = 4
 """The multiple of a GPU's last cache that is written to evict it."""
@@ -289,12 +289,7 @@ class OpenCLCall:
             raise no_memory(self.device.title, f"array `{name}`", array.nbytes, error) from error
 
     def _prepared(self, kernel: Any, entry: EntryPoint, scalars: Mapping[str, Any]) -> "_Launch":
-        values = tuple(
-            self.buffers[arg.name]
-            if isinstance(arg, BufferArg)
-            else scalar_value(scalars[arg.name], arg.dtype)
-            for arg in entry.args
-        )
+        values = tuple(arguments_of(entry, scalars, self.buffers.__getitem__, lambda value: value))
         block = entry.launch.block
         grid = tuple(g * b for g, b in zip(entry.launch.grid, block, strict=True))
         return _Launch(entry.name, kernel, values, self.seat.prepared(kernel, grid, block))

@@ -12,6 +12,7 @@ import numpy as np
 
 from mdh.device.protocols import Device
 from mdh.device.self_test_text import (
+    TESTED,
     TESTS,
     TURNS,
     TWO,
@@ -29,12 +30,6 @@ from mdh.target.emit import OPTIONS
 from mdh.target.faults import CompilerFaults, Fault
 from mdh.target.text import Arg, BufferArg, EntryPoint, KernelText
 
-TESTED = (
-    "sqrt", "exp", "exp2", "log", "log2", "log10", "log1p", "expm1", "sin", "cos", "tan", "asin", "acos",
-    "atan", "sinh", "cosh", "tanh", "fabs", "floor", "ceil", "round", "trunc", "rint", "erf", "cbrt", "pow",
-    "fmax", "fmin", "fmod", "atan2", "hypot", "copysign",
-)  # fmt: skip
-"""Functions that a program may call. `fma` is missing, because judging it needs a wider type."""
 WIDTHS = (("f32", 1), ("f32", 2), ("f32", 4), ("f32", 8), ("f64", 1), ("f64", 2), ("f64", 4))
 _COUNT = 2048
 _SLACK = 2

@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-from mdh.frontend.pieces import element_of, update, used_names
+from mdh.frontend.pieces import element_of, gathers, update, used_names
 from mdh.frontend.statements import Assign, Buffers, Statement, buffers_of, conflicting
 from mdh.frontend.typing_rules import binary, convert
 from mdh.frontend.updates import COMMUTING, Update
-from mdh.ir.expr import Load, walk
 
 
 def fused_updates(statements: list[Statement]) -> tuple[list[Statement], dict[int, int]]:
@@ -55,8 +54,7 @@ def _update(s: Statement) -> Update | None:
     if not isinstance(s, Assign):
         return None
     named = used_names(s.index)
-    scattered = any(isinstance(x, Load) for e in s.index for x in walk(e))
-    if not scattered and all(v.name in named for v in s.loops):
+    if not gathers(s.index) and all(v.name in named for v in s.loops):
         return None
     found = update(s)
     return found if found is not None and found.op.name in COMMUTING else None

@@ -15,6 +15,7 @@ from mdh.ir.expr import COMPARISONS, Binary, Const, Expr, Load, Var, loads, map_
 from mdh.ir.program import DimKind, Operator, Output, component
 from mdh.ir.statement import LoopVar, Phase
 from mdh.poly.dependence import meeting
+from mdh.poly.sets import Point
 from mdh.source import Span
 
 
@@ -61,7 +62,7 @@ class Piece:
     @property
     def scattered(self) -> bool:
         """Whether this is a histogram. Only other histograms may share its stage."""
-        return any(True for t in self.targets for i in t.index for _ in loads(i))
+        return any(gathers(t.index) for t in self.targets)
 
     def reads(self) -> frozenset[str]:
         return self._read
@@ -137,10 +138,15 @@ def used_names(index: tuple[Expr, ...]) -> set[str]:
     return {n.name for e in index for n in walk(e) if isinstance(n, Var)}
 
 
+def gathers(index: tuple[Expr, ...]) -> bool:
+    """Whether a subscript is data."""
+    return any(True for e in index for _ in loads(e))
+
+
 def _scan_partners(statements: Sequence[Statement]) -> dict[int, list[int]]:
     """Running updates `s += …` -> statements of the same loops that store what has been summed so far."""
     out: dict[int, list[int]] = {}
-    scattered = [isinstance(t, Assign) and any(True for e in t.index for _ in loads(e)) for t in statements]
+    scattered = [isinstance(t, Assign) and gathers(t.index) for t in statements]
     read = [frozenset(loads(t.value)) if isinstance(t, Assign) else frozenset[Load]() for t in statements]
     for n, s in enumerate(statements):
         if not isinstance(s, Assign) or scattered[n] or update(s) is None:
@@ -208,7 +214,7 @@ def _last_value(
         return None
     held = accumulator(s.value.dtype)
     me = element_of(s)
-    own = Output(s.target, s.index, convert(Var(component(0), held), me.dtype), s.span)
+    own = Output(s.target, s.index, _state(me), s.span)
     kinds = tuple(DimKind.PW if v.name in free else DimKind.CC for v in s.loops)
     point = point_of(s.loops, kinds)
     members = [PieceMember(n, Phase.UPDATE, point, frozenset({me}))]
@@ -222,10 +228,9 @@ def _last_value(
 
 def _check_stores(s: Assign, found: Update, outputs: list[Output]) -> None:
     """Raises unless each prefix has its own element, and nothing reads where another one is stored."""
-    loops = list(s.loops)
     for o in outputs:
         mine = Load(o.buffer, o.index, o.value.dtype)
-        if _meet(mine, mine, loops, loops, True) is not None:
+        if _meet(mine, s.loops) is not None:
             raise Failed(carried(f"`{o.buffer}`: the running value overwrites an earlier one", s.span, None))
         for e in (found.value, *(x.value for x in outputs), *o.index):
             for x in loads(e):
@@ -244,7 +249,7 @@ def replace_load(e: Expr, old: Load, new: Expr) -> Expr:
 def _best(n: int, s: Best) -> Piece:
     where = tuple(Load(b, i, v.dtype) for (b, i), v in zip(s.targets, s.values, strict=True))
     index = where[0].index
-    scattered = any(isinstance(x, Load) for w in where for e in w.index for x in walk(e))
+    scattered = any(gathers(w.index) for w in where)
     own = set() if scattered else used_names(index)
     kinds = tuple(DimKind.CC if v.name in own else DimKind.PW for v in s.loops)
     _check_best(s, where, [v for v in s.loops if v.name in own], scattered)
@@ -253,10 +258,7 @@ def _best(n: int, s: Best) -> Piece:
     if any(x.buffer in targets for e in (*s.values, *index) for x in loads(e)):
         raise Failed(carried("the best so far depends on an earlier best", s.span, None))
     held = tuple(accumulator(w.dtype) for w in where)
-    outputs = tuple(
-        Output(w.buffer, w.index, convert(Var(component(c), held[c]), w.dtype), s.span)
-        for c, w in enumerate(where)
-    )
+    outputs = tuple(Output(w.buffer, w.index, _state(w, c), s.span) for c, w in enumerate(where))
     values = tuple(convert(v, h) for v, h in zip(s.values, held, strict=True))
     starts = tuple(convert(w, h) for w, h in zip(where, held, strict=True))
     member = PieceMember(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset(where))
@@ -278,9 +280,9 @@ def _check_best(s: Best, where: tuple[Load, ...], kept: list[LoopVar], scattered
     free = {v.name for v in s.loops if v not in kept}
     for w in where:
         foreign = used_names(w.index) & free
-        pair = None if foreign else _meet(w, w, kept, kept, True)
+        pair = None if foreign else _meet(w, kept)
         if foreign or pair is not None:
-            points = None if pair is None else meeting_text(pair, tuple(kept), tuple(kept))
+            points = None if pair is None else meeting_text(pair, kept, kept)
             what = f"`{w.buffer}`: several iterations update one element, each its own best so far"
             raise Failed(carried(what, s.span, points))
 
@@ -289,34 +291,40 @@ def _assign(n: int, s: Assign) -> Piece:
     me = element_of(s)
     named = used_names(s.index)
     found = update(s)
-    scattered = any(isinstance(x, Load) for e in s.index for x in walk(e))
+    scattered = gathers(s.index)
     free = [v for v in s.loops if v.name not in named]
-    held = accumulator(me.dtype)
-    if (
-        found is not None
-        and (free or scattered)
-        and (scattered or _once(me, [v for v in s.loops if v not in free]))
-    ):
+    if found is not None and (scattered or (free and _once(me, [v for v in s.loops if v not in free]))):
         kinds = tuple(DimKind.PW if scattered or v in free else DimKind.CC for v in s.loops)
-        store = Output(s.target, s.index, convert(Var(component(0), held), me.dtype), s.span)
-        member = PieceMember(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset({me}))
-        return Piece(n, s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),), s.span,
-                     (store,), (member,), loose=found.loose)  # fmt: skip
+        start = convert(me, accumulator(me.dtype))
+        return _piece(n, s, kinds, found.op, found.value, start, _state(me), me, loose=found.loose)
     return _scan(n, s) or _flag(n, s, free) or _map(n, s)
+
+
+def _piece(
+    n: int, s: Assign, kinds: tuple[DimKind, ...], op: Operator | None, value: Expr, start: Expr | None,
+    stored: Expr, *carried: Load, loose: str = "",
+) -> Piece:  # fmt: skip
+    """The piece of one statement by itself. stored: what it stores, of the combined value."""
+    store = Output(s.target, s.index, stored, s.span)
+    member = PieceMember(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset(carried))
+    targets = (element_of(s),)
+    return Piece(n, s.loops, kinds, op, targets, (value,), (start,), s.span, (store,), (member,), loose=loose)
+
+
+def _state(element: Load, c: int = 0) -> Expr:
+    """Component c of the combined value in the element's type."""
+    return convert(Var(component(c), accumulator(element.dtype)), element.dtype)
 
 
 def _map(n: int, s: Assign) -> Piece:
     """A map: no two iterations store the same element (`check_dependences` proves it)."""
     me = element_of(s)
-    if any(True for e in s.index for _ in loads(e)):
+    if gathers(s.index):
         what = f"`{s.target}` is assigned at an index that is data, where two iterations may meet"
         raise Failed(carried(what, s.span, None, f"update it by an operator: {s.target}[…] += x"))
     value = s.value if s.cond is None else select(s.cond, s.value, me)
-    store = Output(s.target, s.index, Var(component(0), me.dtype), s.span)
     kinds = (DimKind.CC,) * len(s.loops)
-    member = PieceMember(n, Phase.UPDATE, point_of(s.loops, kinds))
-    return Piece(n, s.loops, kinds, None, (me,), (convert(value, me.dtype),), (None,), s.span, (store,),
-                 (member,))  # fmt: skip
+    return _piece(n, s, kinds, None, convert(value, me.dtype), None, Var(component(0), me.dtype))
 
 
 def _flag(n: int, s: Assign, free: list[LoopVar]) -> Piece | None:
@@ -328,15 +336,13 @@ def _flag(n: int, s: Assign, free: list[LoopVar]) -> Piece | None:
         return None
     if any(x.buffer == s.target for e in (cond, s.value, *s.index) for x in loads(e)):
         return None
-    if not _once(me, [v for v in s.loops if v not in free]) or any(True for e in s.index for _ in loads(e)):
+    if not _once(me, [v for v in s.loops if v not in free]) or gathers(s.index):
         return None
     kinds = tuple(DimKind.PW if v in free else DimKind.CC for v in s.loops)
     value = convert(select(Var(component(0), I32), s.value, me), me.dtype)
-    store = Output(s.target, s.index, value, s.span)
     known = isinstance(cond, Binary) and cond.op in COMPARISONS
     holds = cond if known else Binary("!=", cond, convert(Const(0, I32), cond.dtype), I32)
-    member = PieceMember(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset({me}))
-    return Piece(n, s.loops, kinds, Operator("||"), (me,), (holds,), (None,), s.span, (store,), (member,))
+    return _piece(n, s, kinds, Operator("||"), holds, None, value, me)
 
 
 def _scan(n: int, s: Assign) -> Piece | None:
@@ -345,35 +351,23 @@ def _scan(n: int, s: Assign) -> Piece | None:
     found = None if s.conds else prefix_of(me, s.value, s.loops)
     if found is None:
         return None
-    held = accumulator(me.dtype)
     kinds = tuple(DimKind.PS if v == found.axis else DimKind.CC for v in s.loops)
-    store = Output(s.target, s.index, convert(Var(component(0), held), me.dtype), s.span)
-    member = PieceMember(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset({me, found.before}))
-    return Piece(n, s.loops, kinds, found.op, (me,), (found.value,), (found.start,), s.span, (store,),
-                 (member,), loose=found.loose)  # fmt: skip
+    value, start, loose = found.value, found.start, found.loose
+    return _piece(n, s, kinds, found.op, value, start, _state(me), me, found.before, loose=loose)
 
 
-def _meet(
-    a: Load, b: Load, loops: list[LoopVar], order: list[LoopVar], later: bool
-) -> tuple[dict[str, int], dict[str, int]] | None:
-    pairs = [
-        (x, y)
-        for x, y in zip(map(from_expr, a.index), map(from_expr, b.index), strict=True)
-        if x is not None and y is not None
-    ]
-    ranges = {v.name: v.extent for v in loops}
-    first, second = tuple(x for x, _ in pairs), tuple(y for _, y in pairs)
-    return meeting(first, second, ranges, tuple(v.name for v in order), later=later)
+def _meet(a: Load, loops: Sequence[LoopVar]) -> tuple[Point, Point] | None:
+    """Two iterations of `loops` that have the same element `a`. A subscript that is data counts as equal."""
+    index = tuple(x for x in map(from_expr, a.index) if x is not None)
+    return meeting(index, {v.name: v.extent for v in loops})
 
 
 def _once(me: Load, loops: list[LoopVar]) -> bool:
     """Whether every element belongs to one iteration of `loops`."""
-    return not loops or _meet(me, me, loops, loops, True) is None
+    return _meet(me, loops) is None
 
 
-def meeting_text(
-    pair: tuple[dict[str, int], dict[str, int]], a: tuple[LoopVar, ...], b: tuple[LoopVar, ...]
-) -> str:
+def meeting_text(pair: tuple[Point, Point], a: Sequence[LoopVar], b: Sequence[LoopVar]) -> str:
     """Two iterations in C's terms."""
     texts = []
     for point, loops in zip(pair, (a, b), strict=True):

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from mdh.diagnostics import fail
 from mdh.frontend.conversions import kept
-from mdh.frontend.pieces import Piece, update, used_names
+from mdh.frontend.pieces import Piece, element_of, gathers, update, used_names
 from mdh.frontend.scans import prefix_of
 from mdh.frontend.statements import Assign, Statement
 from mdh.ir.dtype import DType, accumulator
-from mdh.ir.expr import Binary, Cast, Expr, Load, Select, loads, without_casts
+from mdh.ir.expr import Binary, Cast, Expr, Select, loads, without_casts
 from mdh.ir.program import Result
 
 
@@ -19,10 +19,8 @@ def check_grouping(statements: Sequence[Statement]) -> None:
     for s in statements:
         if not isinstance(s, Assign) or not s.value.dtype.is_float:
             continue
-        me = Load(s.target, s.index, s.value.dtype)
-        gathered = any(True for i in s.index for _ in loads(i))
-        met = gathered or {v.name for v in s.loops} - used_names(s.index)
-        known = (met and update(s) is not None) or prefix_of(me, s.value, s.loops) is not None
+        met = gathers(s.index) or {v.name for v in s.loops} - used_names(s.index)
+        known = (met and update(s) is not None) or prefix_of(element_of(s), s.value, s.loops) is not None
         if known and _regrouped(s.value, s.target):
             raise fail(
                 "C150",

@@ -5,35 +5,13 @@ import math
 from mdh.ir.dtype import BF16, F16, F32, F64, I32, I64, DType, common, promote_integer
 from mdh.ir.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Select, Unary
 
-ONE = (
-    "sqrt",
-    "exp",
-    "exp2",
-    "log",
-    "log2",
-    "log10",
-    "log1p",
-    "expm1",
-    "sin",
-    "cos",
-    "tan",
-    "asin",
-    "acos",
-    "atan",
-    "sinh",
-    "cosh",
-    "tanh",
-    "fabs",
-    "floor",
-    "ceil",
-    "round",
-    "trunc",
-    "rint",
-    "erf",
-    "cbrt",
+_ONE = (
+    "sqrt exp exp2 log log2 log10 log1p expm1 sin cos tan asin acos atan sinh cosh tanh fabs floor ceil round"
+    " trunc rint erf cbrt"
 )
-TWO = ("pow", "fmax", "fmin", "fmod", "atan2", "hypot", "copysign")
-FUNCTIONS = {**dict.fromkeys(ONE, 1), **dict.fromkeys(TWO, 2), "fma": 3}
+_TWO = "pow fmax fmin fmod atan2 hypot copysign"
+FUNCTIONS = {**dict.fromkeys(_ONE.split(), 1), **dict.fromkeys(_TWO.split(), 2), "fma": 3}
+"""Functions of math.h that a program may call, by their double names, with the number of arguments."""
 
 
 def widened(e: Expr) -> Expr:

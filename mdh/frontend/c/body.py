@@ -15,7 +15,7 @@ from mdh.frontend.c.last import kept_behind, leave, note_last
 from mdh.frontend.c.lift_expr import called, element, has_value, lift, no_value, operation
 from mdh.frontend.c.literals import check_enumerator
 from mdh.frontend.c.loops import MOST_LOOPS, counter_of, counter_type, counters_inside, loop_of
-from mdh.frontend.c.places import nodes_in
+from mdh.frontend.c.places import items_of, nodes_in
 from mdh.frontend.c.pragmas import inside_scop, read_pragma
 from mdh.frontend.c.scope import Local, NameScope
 from mdh.frontend.c.sink import LastValue, assigned_in_loop, sunk
@@ -173,8 +173,7 @@ def _for(node: c_ast.For, scope: NameScope) -> None:
         if counter in scope.locals:
             # before the next loop it has the value that the last iteration left
             scope.locals[counter] = Local(scope.locals[counter].dtype, None)
-    body = node.stmt
-    walk_body(body.block_items or [] if isinstance(body, c_ast.Compound) else [body], scope)
+    walk_body(items_of(node.stmt), scope)
     scope.loops, scope.values = outer_loops, outer_values
     leave(loop, scope)
     if hidden is not None:
@@ -298,7 +297,7 @@ def _side(branch: c_ast.Node | None, cond: Expr | None, scope: NameScope) -> Non
         return
     outer = scope.conds
     scope.conds = outer if cond is None else (*outer, cond)
-    walk_body(branch.block_items or [] if isinstance(branch, c_ast.Compound) else [branch], scope)
+    walk_body(items_of(branch), scope)
     scope.conds = outer
 
 

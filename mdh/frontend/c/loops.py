@@ -8,10 +8,10 @@ from mdh.frontend.c.lift_expr import lift
 from mdh.frontend.c.places import nodes_in
 from mdh.frontend.c.scope import NameScope
 from mdh.frontend.c.sink import assigns, mentions, names_in
-from mdh.frontend.counters import CounterRun, LoopHeader, header, limits, run
+from mdh.frontend.counters import CounterRun, LoopHeader, header, run
 from mdh.frontend.limits import MOST_TRIPS
 from mdh.frontend.typing_rules import wrap
-from mdh.ir.dtype import I32, DType
+from mdh.ir.dtype import I32, DType, integer_range
 from mdh.ir.expr import Const, Load, walk
 from mdh.ir.statement import LoopVar
 from mdh.source import Span
@@ -49,7 +49,7 @@ def _checked(name: str, h: LoopHeader, found: CounterRun, bound: int, span: Span
     """The number of iterations. Raises if there are none, too many, or no end."""
     while_ = f"{name} {h.op} {bound:,}"
     unsigned, help_ = _unsigned(h, bound)
-    low, high = limits(h.counter)
+    low, high = integer_range(h.counter)
     left = found.trips is None and not low <= found.last + h.step <= high
     if left and (h.counter.kind == "uint" or h.counter.bits < 32 or h.op[0] == "<>"[h.step < 0]):
         what = f"`{name}` wraps to {found.after:,} after {found.last:,}, where {while_} holds still"
@@ -85,7 +85,7 @@ def _unsigned(h: LoopHeader, bound: int) -> tuple[str, str]:
 
 def _wider(h: LoopHeader, bound: int) -> str:
     """The help for the most likely intention."""
-    low, high = limits(h.counter)
+    low, high = integer_range(h.counter)
     if bound > high or bound < low or h.counter.kind == "int":
         return "declare it with a wider type"
     if h.step < 0:

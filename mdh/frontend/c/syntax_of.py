@@ -6,7 +6,8 @@ construct, the front end refuses it with its own message, and the syntax is not 
 
 from pycparser import c_ast
 
-from mdh.frontend.c.places import Places
+from mdh.frontend.c.ctypes_of import dimensions
+from mdh.frontend.c.places import Places, items_of
 from mdh.ir.syntax import (
     Assignment,
     Block,
@@ -48,29 +49,19 @@ class _Reader:
         self.places = places
 
     def declaration(self, node: c_ast.Decl) -> Declaration:
-        inner, extents, pointer = node.type, list[Expression | None](), False
-        if isinstance(inner, c_ast.PtrDecl):
-            inner, pointer = inner.type, True
-            if isinstance(inner, c_ast.ArrayDecl):
-                # `float (*A)[K]` is A[][K]
-                extents, pointer = [None], False
-        while isinstance(inner, c_ast.ArrayDecl):
-            extents.append(None if inner.dim is None else self.expression(inner.dim))
-            inner = inner.type
-        initial: Expression | Values | None = None
-        if node.init is not None:
-            initial = (
-                self.values(node.init)
-                if isinstance(node.init, c_ast.InitList)
-                else self.expression(node.init)
-            )
+        pointer = isinstance(node.type, c_ast.PtrDecl)
+        dims, inner = dimensions(node.type.type if pointer else node.type)
+        # `float (*A)[K]` is A[][K]
+        dims = [None, *dims] if pointer and dims else dims
+        extents = tuple(None if d is None else self.expression(d) for d in dims)
+        initial = None if node.init is None else self.initial(node.init)
         span = self.places.of(node, node.name)
-        return Declaration(node.name, self.type(inner), tuple(extents), initial, pointer, span)
+        return Declaration(node.name, self.type(inner), extents, initial, pointer and not dims, span)
 
-    def values(self, node: c_ast.InitList) -> Values:
-        return Values(
-            tuple(self.values(e) if isinstance(e, c_ast.InitList) else self.expression(e) for e in node.exprs)
-        )
+    def initial(self, node: c_ast.Node) -> Expression | Values:
+        if isinstance(node, c_ast.InitList):
+            return Values(tuple(self.initial(e) for e in node.exprs))
+        return self.expression(node)
 
     def type(self, node: c_ast.Node) -> CType:
         while isinstance(node, c_ast.TypeDecl | c_ast.Typename):
@@ -118,19 +109,14 @@ class _Reader:
             case c_ast.For():
                 return self.loop(node)
             case c_ast.If():
-                cond = self.expression(node.cond)
-                then, other = (
-                    self.body(node.iftrue),
-                    None if node.iffalse is None else self.body(node.iffalse),
-                )
+                cond, then = self.expression(node.cond), self.body(node.iftrue)
+                other = None if node.iffalse is None else self.body(node.iffalse)
                 return IfStatement(cond, then, other, self.places.of(node))
             case _:
                 raise UnknownConstructError
 
     def body(self, node: c_ast.Node | None) -> Statement:
-        if isinstance(node, c_ast.Compound):
-            return self.block(node.block_items)
-        return Block(() if node is None else self.statements(node))
+        return self.block(items_of(node))
 
     def loop(self, node: c_ast.For) -> ForStatement:
         first: Declaration | Assignment | None = None
