@@ -9,7 +9,7 @@ spinning thread takes a core from others that have work.
 import ctypes
 import os
 from _ctypes import dlclose
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
 from itertools import count
@@ -26,7 +26,7 @@ from mdh.device.c_compiler import Compiler, compiled, find_compiler
 from mdh.device.c_threads import SETTLE, Threads, settle_of
 from mdh.device.cpu import cpu_machine, cpu_title
 from mdh.device.process import same_process
-from mdh.device.protocols import POISON, ListedDevice, RunTimes
+from mdh.device.protocols import POISON, BoundCall, ListedDevice
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.folders import private_folder, unserving
 from mdh.machine import Machine
@@ -168,7 +168,7 @@ class CBuilt:
         return CCall(self, arrays, scalars)
 
 
-class CCall:
+class CCall(BoundCall):
     """Functions with their arguments."""
 
     def __init__(self, built: CBuilt, arrays: Mapping[str, Array], scalars: Mapping[str, Any]) -> None:
@@ -198,9 +198,6 @@ class CCall:
         else:
             self._run()
 
-    def launch_on(self, streams: Sequence[int]) -> None:
-        self.launch()
-
     def _run(self) -> None:
         for space in self.zeroed:
             space.fill(0)
@@ -209,11 +206,6 @@ class CCall:
         for function, arguments in self.launches:
             function(*arguments)
         threads.used()
-
-    def sample(self) -> RunTimes:
-        start = perf_counter()
-        self.launch()
-        return RunTimes(None, perf_counter() - start)
 
 
 def _aligned(name: str, size: int) -> Array:

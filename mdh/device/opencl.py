@@ -2,7 +2,7 @@
 
 import ctypes
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +26,7 @@ from mdh.device.opencl_platforms import POCL, PlatformDevice, found_devices
 from mdh.device.pocl_cache import pocl_folder
 from mdh.device.pocl_linker import demand_linker
 from mdh.device.process import same_process
-from mdh.device.protocols import POISON, ListedDevice, RunTimes, absent
+from mdh.device.protocols import POISON, BoundCall, ListedDevice, RunTimes, absent
 from mdh.folders import unserving
 from mdh.machine import Machine
 from mdh.memory_left import demand_room, no_room
@@ -257,7 +257,7 @@ class OpenCLBuilt:
             raise launch_failed(self.device.title, entry.name, error) from error
 
 
-class OpenCLCall:
+class OpenCLCall(BoundCall):
     """A call. Host arrays are used in place, or copied in and, if kernels write them, out; `Region`s of
     device memory are used in place."""
 
@@ -307,9 +307,6 @@ class OpenCLCall:
         for name in self.written:
             if name in self.arrays:
                 self._fetch(name)
-
-    def launch_on(self, streams: Sequence[int]) -> None:
-        self.launch()
 
     def _run(self, queue: Any, *, timed: bool) -> list[Any]:
         self.device.ready()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from mdh.frontend.typing_rules import wrap
+from mdh.frontend.typing_rules import COMPARED, wrap
 from mdh.ir.affine import Affine, to_expr
 from mdh.ir.dtype import I32, I64, U32, DType, common, integer_range, promote_integer
 from mdh.ir.expr import Binary, Cast, Const, Expr, Var
@@ -53,8 +53,7 @@ def compared(value: int, h: LoopHeader) -> int:
 
 def holds(value: int, h: LoopHeader) -> bool:
     """Whether C's condition holds for a value of the counter."""
-    u, b = compared(value, h), h.bound
-    return {"<": u < b, "<=": u <= b, ">": u > b, ">=": u >= b, "!=": u != b}[h.op]
+    return COMPARED[h.op](compared(value, h), h.bound)
 
 
 def run(h: LoopHeader) -> CounterRun:

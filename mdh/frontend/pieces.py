@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mdh.diagnostics import Diagnostic, Failed, Label
-from mdh.frontend.scans import prefix_of
-from mdh.frontend.statements import Assign, Best, Statement
+from mdh.frontend.scans import prefix_of, replaced
+from mdh.frontend.statements import Assign, Best, Statement, gathers, used_names
 from mdh.frontend.typing_rules import convert, select
 from mdh.frontend.updates import Update, guarded, update_of
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.dtype import I32, accumulator
-from mdh.ir.expr import COMPARISONS, Binary, Const, Expr, Load, Var, loads, map_children, walk
+from mdh.ir.expr import COMPARISONS, Binary, Const, Expr, Load, Var, loads
 from mdh.ir.program import DimKind, Operator, Output, component
 from mdh.ir.statement import LoopVar, Phase
 from mdh.poly.dependence import meeting
@@ -103,11 +103,7 @@ def pieces_of(statements: Sequence[Statement]) -> list[Piece]:
 def _check_old_values(s: Statement) -> None:
     """Raises C115 for an update that reads its element through a local set before the loop, which has the old
     value and not the running one."""
-    if isinstance(s, Assign):
-        elements = {element_of(s)}
-    else:
-        elements = {Load(b, index, v.dtype) for (b, index), v in zip(s.targets, s.values, strict=True)}
-    old = next((u for u in s.uses if u.load in elements and len(u.loops) < len(s.loops)), None)
+    old = next((u for u in s.uses if u.load in s.targets and len(u.loops) < len(s.loops)), None)
     if old is not None:
         what = f"a local holds an element of `{old.load.buffer}` as it was before the loop that writes it"
         help_ = f"read `{old.load.buffer}` inside of the loop, or write to another array"
@@ -119,47 +115,32 @@ def point_of(loops: tuple[LoopVar, ...], kinds: tuple[DimKind, ...]) -> tuple[Af
     return tuple(Affine.var(v.name) for v, k in zip(loops, kinds, strict=True) if k is not DimKind.PW)
 
 
-def element_of(s: Assign) -> Load:
-    """The element that an assignment writes."""
-    return Load(s.target, s.index, s.value.dtype)
-
-
 def update(s: Assign) -> Update | None:
     """The update of a reduction that `s` makes, with its conditions; None if it is none."""
-    me = element_of(s)
+    me = s.target
     found = update_of(me, guarded(me, s.value, s.conds), s.value.dtype)
     # A combined value exists only when the reduction has ended, so nothing may read it before.
-    if found is None or any(x.buffer == s.target for e in (found.value, *s.index) for x in loads(e)):
+    if found is None or any(x.buffer == me.buffer for e in (found.value, *me.index) for x in loads(e)):
         return None
     return found
-
-
-def used_names(index: tuple[Expr, ...]) -> set[str]:
-    return {n.name for e in index for n in walk(e) if isinstance(n, Var)}
-
-
-def gathers(index: tuple[Expr, ...]) -> bool:
-    """Whether a subscript is data."""
-    return any(True for e in index for _ in loads(e))
 
 
 def _scan_partners(statements: Sequence[Statement]) -> dict[int, list[int]]:
     """Running updates `s += …` -> statements of the same loops that store what has been summed so far."""
     out: dict[int, list[int]] = {}
-    scattered = [isinstance(t, Assign) and gathers(t.index) for t in statements]
+    scattered = [isinstance(t, Assign) and gathers(t.target.index) for t in statements]
     read = [frozenset(loads(t.value)) if isinstance(t, Assign) else frozenset[Load]() for t in statements]
     for n, s in enumerate(statements):
         if not isinstance(s, Assign) or scattered[n] or update(s) is None:
             continue
-        free = [lv for lv in s.loops if lv.name not in used_names(s.index)]
-        me = element_of(s)
+        free, me = s.free, s.target
         stores = [
             k
             for k, t in enumerate(statements)
             if me in read[k]
             and isinstance(t, Assign)
             and k != n
-            and t.target != s.target
+            and t.target.buffer != me.buffer
             and not scattered[k]
             and free
             and t.loops == s.loops
@@ -172,12 +153,13 @@ def _scan_partners(statements: Sequence[Statement]) -> dict[int, list[int]]:
 def _running(n: int, s: Assign, stores: list[tuple[int, Statement]]) -> Piece:
     found = update(s)
     assert found is not None
-    me, held = element_of(s), accumulator(s.value.dtype)
+    me, held = s.target, accumulator(s.value.dtype)
     outputs = []
     for _, t in stores:
         assert isinstance(t, Assign)
-        value = t.value if t.cond is None else select(t.cond, t.value, element_of(t))
-        outputs.append(Output(t.target, t.index, replace_load(value, me, Var(component(0), held)), t.span))
+        value = t.value if t.cond is None else select(t.cond, t.value, t.target)
+        value = replace_load(value, me, Var(component(0), held))
+        outputs.append(Output(t.target.buffer, t.target.index, value, t.span))
     last = _last_value(n, s, found, stores, outputs)
     if last is not None:
         return last
@@ -185,7 +167,7 @@ def _running(n: int, s: Assign, stores: list[tuple[int, Statement]]) -> Piece:
     before = [k < n for k, _ in stores]
     if any(before) != all(before):
         raise Failed(carried("the running value is stored both before and after its update", s.span, None))
-    kinds = tuple(DimKind.CC if v.name in used_names(s.index) else DimKind.PS for v in s.loops)
+    kinds = tuple(DimKind.PS if v in s.free else DimKind.CC for v in s.loops)
     point = point_of(s.loops, kinds)
     members = tuple(
         PieceMember(k, Phase.UPDATE, point, frozenset({me})) for k in (n, *(k for k, _ in stores))
@@ -198,7 +180,7 @@ def _last_value(
     n: int, s: Assign, found: Update, stores: list[tuple[int, Statement]], outputs: list[Output]
 ) -> Piece | None:
     """`y[i] += x; z[i] = y[i];` in one loop: z finally has the value at the end of the reduction."""
-    free = {v.name for v in s.loops} - used_names(s.index)
+    free = {v.name for v in s.free}
     kept = [v for v in s.loops if v.name not in free]
     written = {o.buffer for o in outputs}
     for (k, t), o in zip(stores, outputs, strict=True):
@@ -207,20 +189,19 @@ def _last_value(
             k < n
             or t.conds
             or (used_names(o.index) | used_names((o.value,))) & free
-            or not _once(element_of(t), kept)
+            or not _once(t.target, kept)
         ):
             return None
     if any(x.buffer in written for e in (found.value, *(o.value for o in outputs)) for x in loads(e)):
         return None
-    held = accumulator(s.value.dtype)
-    me = element_of(s)
-    own = Output(s.target, s.index, _state(me), s.span)
+    me, held = s.target, accumulator(s.value.dtype)
+    own = Output(me.buffer, me.index, _state(me), s.span)
     kinds = tuple(DimKind.PW if v.name in free else DimKind.CC for v in s.loops)
     point = point_of(s.loops, kinds)
     members = [PieceMember(n, Phase.UPDATE, point, frozenset({me}))]
     for order, (k, t) in enumerate(stores):
         assert isinstance(t, Assign)
-        kept_ = frozenset({me, element_of(t)})
+        kept_ = frozenset({me, t.target})
         members.append(PieceMember(k, Phase.FINISH + order, point, kept_, last=True))
     return Piece(n, s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),), s.span,
                  (own, *outputs), tuple(members), loose=found.loose)  # fmt: skip
@@ -241,13 +222,11 @@ def _check_stores(s: Assign, found: Update, outputs: list[Output]) -> None:
 
 def replace_load(e: Expr, old: Load, new: Expr) -> Expr:
     """`e` with every load of `old` replaced (converted to its type)."""
-    if e == old:
-        return convert(new, old.dtype)
-    return map_children(e, lambda c: replace_load(c, old, new))
+    return replaced(e, old, convert(new, old.dtype))
 
 
 def _best(n: int, s: Best) -> Piece:
-    where = tuple(Load(b, i, v.dtype) for (b, i), v in zip(s.targets, s.values, strict=True))
+    where = s.targets
     index = where[0].index
     scattered = any(gathers(w.index) for w in where)
     own = set() if scattered else used_names(index)
@@ -288,11 +267,8 @@ def _check_best(s: Best, where: tuple[Load, ...], kept: list[LoopVar], scattered
 
 
 def _assign(n: int, s: Assign) -> Piece:
-    me = element_of(s)
-    named = used_names(s.index)
-    found = update(s)
-    scattered = gathers(s.index)
-    free = [v for v in s.loops if v.name not in named]
+    me, free, found = s.target, s.free, update(s)
+    scattered = gathers(me.index)
     if found is not None and (scattered or (free and _once(me, [v for v in s.loops if v not in free]))):
         kinds = tuple(DimKind.PW if scattered or v in free else DimKind.CC for v in s.loops)
         start = convert(me, accumulator(me.dtype))
@@ -305,10 +281,11 @@ def _piece(
     stored: Expr, *carried: Load, loose: str = "",
 ) -> Piece:  # fmt: skip
     """The piece of one statement by itself. stored: what it stores, of the combined value."""
-    store = Output(s.target, s.index, stored, s.span)
+    store = Output(s.target.buffer, s.target.index, stored, s.span)
     member = PieceMember(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset(carried))
-    targets = (element_of(s),)
-    return Piece(n, s.loops, kinds, op, targets, (value,), (start,), s.span, (store,), (member,), loose=loose)
+    return Piece(
+        n, s.loops, kinds, op, s.targets, (value,), (start,), s.span, (store,), (member,), loose=loose
+    )
 
 
 def _state(element: Load, c: int = 0) -> Expr:
@@ -318,10 +295,10 @@ def _state(element: Load, c: int = 0) -> Expr:
 
 def _map(n: int, s: Assign) -> Piece:
     """A map: no two iterations store the same element (`check_dependences` proves it)."""
-    me = element_of(s)
-    if gathers(s.index):
-        what = f"`{s.target}` is assigned at an index that is data, where two iterations may meet"
-        raise Failed(carried(what, s.span, None, f"update it by an operator: {s.target}[…] += x"))
+    me = s.target
+    if gathers(me.index):
+        what = f"`{me.buffer}` is assigned at an index that is data, where two iterations may meet"
+        raise Failed(carried(what, s.span, None, f"update it by an operator: {me.buffer}[…] += x"))
     value = s.value if s.cond is None else select(s.cond, s.value, me)
     kinds = (DimKind.CC,) * len(s.loops)
     return _piece(n, s, kinds, None, convert(value, me.dtype), None, Var(component(0), me.dtype))
@@ -329,14 +306,14 @@ def _map(n: int, s: Assign) -> Piece:
 
 def _flag(n: int, s: Assign, free: list[LoopVar]) -> Piece | None:
     """`if (x[i][j] == 7) some[i] = 1;`: the same value whichever iterations of j assign it, if any does."""
-    me = element_of(s)
+    me = s.target
     names = {v.name for v in free}
     cond = s.cond
     if cond is None or not free or used_names((s.value,)) & names:
         return None
-    if any(x.buffer == s.target for e in (cond, s.value, *s.index) for x in loads(e)):
+    if any(x.buffer == me.buffer for e in (cond, s.value, *me.index) for x in loads(e)):
         return None
-    if not _once(me, [v for v in s.loops if v not in free]) or gathers(s.index):
+    if not _once(me, [v for v in s.loops if v not in free]) or gathers(me.index):
         return None
     kinds = tuple(DimKind.PW if v in free else DimKind.CC for v in s.loops)
     value = convert(select(Var(component(0), I32), s.value, me), me.dtype)
@@ -347,7 +324,7 @@ def _flag(n: int, s: Assign, free: list[LoopVar]) -> Piece | None:
 
 def _scan(n: int, s: Assign) -> Piece | None:
     """S[i] = S[i-1] op value."""
-    me = element_of(s)
+    me = s.target
     found = None if s.conds else prefix_of(me, s.value, s.loops)
     if found is None:
         return None

@@ -25,7 +25,8 @@ from mdh.reference.interpreter import (
     steps,
 )
 from mdh.reference.numbers import Array
-from mdh.reference.sampling import EXECUTIONS, interpreted_sample, replaced, sampled_words
+from mdh.reference.sampling import EXECUTIONS, interpreted_sample, replaced
+from mdh.wording import counted
 
 STEPS = 300_000
 """The most assignments that the interpreter runs: a second or two."""
@@ -82,7 +83,8 @@ def expected(
             return every
         sample, own = some
         want = replaced(every.want, own, sample.elements)
-        return Expected(want, f"{every.judge}; {sampled_words(sample)}")
+        count = counted(sample.kept, "sampled element")
+        return Expected(want, f"{every.judge}; C text interpreted at {count}")
     try:
         want = interpret_bounded(function, arrays, values, strict=program.strict_fp, limit=2 * STEPS)
     except (UnknownMeaning, EndlessLoop):
@@ -108,6 +110,7 @@ def vectorised(
     return Expected(evaluate_bounded(program, arrays, scalars, exact=exact), VECTORISED)
 
 
+@within_room("the arrays and the reference, which takes several times their memory")
 def draw_expected(
     program: Program,
     draw: Callable[[int], Arguments],
@@ -123,13 +126,6 @@ def draw_expected(
     reference. Raises Failed A130, and D104 if memory is short: the reference takes several times the arrays'
     size.
     """
-    with within_room("the arrays and the reference, which takes several times their memory"):
-        return _drawn(program, draw, exact, attempts, executions)
-
-
-def _drawn(
-    program: Program, draw: Callable[[int], Arguments], exact: bool, attempts: int, executions: int
-) -> Drawn:
     other: Drawn | None = None
     for attempt in range(attempts):
         arrays, scalars = draw(attempt)

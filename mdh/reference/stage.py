@@ -14,7 +14,7 @@ from mdh.ir.product_sum import summed_product, truncating
 from mdh.ir.program import DimKind, Output, Program, Result, Stage, combined_where, component
 from mdh.reference.arithmetic import Arithmetic, V
 from mdh.reference.exact import identity
-from mdh.reference.expression import EvaluationScope, index_of, value_of
+from mdh.reference.expression import EvaluationScope, index_of, met_where, value_of
 from mdh.reference.numbers import Array
 
 POINTS = 1 << 22
@@ -154,24 +154,18 @@ class _Walk(Generic[V]):
         else:
             into = self.arithmetic.copy(self.arithmetic.cast(self.after[output.buffer], buffer.dtype, dtype))
         whole = tuple((0, d.extent) for d in self.stage.dims)
-        for box in pieces(whole, tuple(range(len(whole))), POINTS):
+        for box in pieces(whole, range(len(whole)), POINTS):
             scope = self.scope(box)
             shape = tuple(hi - lo for lo, hi in box)
-            index = index_of_output(output, scope, self.after, self._combined(result, scope, shape))
+            # elsewhere a point is not combined, and its index may be out of range
+            mask = met_where(combined_where(result.values[0], result.op, dtype)[0], scope, shape)
+            index = index_of_output(output, scope, self.after, mask)
             values = self._spread(result.values[0], scope, shape, 0, result)
             self.arithmetic.scatter(result.op, into, index, values, dtype, self.count)
         every = tuple(np.asarray(i) for i in np.indices(buffer.shape, sparse=True))
         names = self.scalars | {component(0): into}
         scope = EvaluationScope(self.arithmetic, names, self.types | {component(0): dtype}, self.before)
         self._write(output, every, scope)
-
-    def _combined(self, result: Result, scope: EvaluationScope[V], shape: tuple[int, ...]) -> Array:
-        """Where a point is combined at all; elsewhere its index may be out of range."""
-        mask = np.ones(shape, bool)
-        for cond, holds in combined_where(result.values[0], result.op, result.types[0])[0]:
-            met = np.asarray(self.arithmetic.plain(value_of(cond, scope, mask))) != 0
-            mask = mask & (met == holds)
-        return mask
 
 
 def index_of_output(
@@ -184,11 +178,11 @@ def index_of_output(
     return index_of(output.buffer, output.index, seen, active)
 
 
-def pieces(box: Box, axes: tuple[int, ...], limit: int) -> Iterator[Box]:
-    """The box in parts of at most `limit` points, split along `axes` only, in C's order."""
+def pieces(box: Box, axes: Sequence[int], limit: int) -> Iterator[Box]:
+    """The box in parts of at most `limit` points, split along `axes` only, outer ones first, in C's order."""
     points = prod(hi - lo for lo, hi in box)
-    axis = max(axes, key=lambda i: box[i][1] - box[i][0], default=None)
-    if points <= limit or axis is None or box[axis][1] - box[axis][0] == 1:
+    axis = next((i for i in axes if box[i][1] - box[i][0] > 1), None)
+    if points <= limit or axis is None:
         yield box
         return
     lo, hi = box[axis]

@@ -1,10 +1,14 @@
 """A reading position in schedule text. It looks ahead, takes tokens, and reports what was expected."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.schedule.names import KEYWORDS
 from mdh.schedule.tokens import Token, tokenise
 from mdh.source import Source, Span
 
+T = TypeVar("T")
 NESTING_LIMIT = 32
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
@@ -82,6 +86,13 @@ class Cursor:
         self._open.pop()
         return token
 
+    def separated(self, read: Callable[[], T]) -> list[T]:
+        """What `read` reads once or more often, with commas between."""
+        out = [read()]
+        while self.accept(","):
+            out.append(read())
+        return out
+
     def skip_to(self, offset: int) -> None:
         """Skips all tokens that begin before `offset`."""
         while self.token.kind != "end" and self.token.start < offset:
@@ -102,14 +113,8 @@ class Cursor:
             labels = [Label(self.span(opener), "opened here")]
             if token.kind != "end":
                 labels.append(Label(self.span(token), f"expected {wanted}"))
-            return Failed(
-                Diagnostic(
-                    "S106",
-                    f"`{opener.text}` is never closed",
-                    tuple(labels),
-                    help=f"close it with `{_CLOSING[opener.text]}`",
-                )
-            )
+            hint = f"close it with `{_CLOSING[opener.text]}`"
+            return Failed(Diagnostic("S106", f"`{opener.text}` is never closed", tuple(labels), help=hint))
         return fail("S101", f"unexpected {token}", self.span(token), label=f"expected {wanted}", help=help)
 
     def begins_step(self) -> bool:

@@ -6,7 +6,7 @@ A hole's values are numbers and canonical words: `SM`, `BLK.x`, `FOR.1`, `A:SM[2
 import re
 from collections.abc import Callable
 
-from mdh.diagnostics import Diagnostic, labels_at
+from mdh.diagnostics import fail
 from mdh.hardware import Space
 from mdh.schedule.cursor import Cursor
 from mdh.schedule.hole_reader import read_hole
@@ -107,9 +107,8 @@ def read_hole_in(cursor: Cursor, place: HolePlace) -> Hole:
     for value in hole.values:
         found = ENTRIES[place](value)
         if found is None:
-            labels = labels_at(hole.span, f"expected {_WANTED[place]}")
             headline = f"`{str(value)[:60]}` cannot be a value of this hole"
-            cursor.problems.append(Diagnostic("S115", headline, labels))
+            cursor.report(fail("S115", headline, hole.span, label=f"expected {_WANTED[place]}"))
         else:
             values.append(word_of(found))
     return Hole(hole.name, tuple(dict.fromkeys(values)) or None, hole.span)

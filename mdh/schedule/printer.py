@@ -22,7 +22,6 @@ from mdh.schedule.model import (
     Step,
     TileEntry,
     Unit,
-    Where,
     WhereExpr,
 )
 
@@ -105,11 +104,12 @@ def _section_lines(section: Section) -> list[str]:
         if spaced and step.comments and lines:
             lines.append("")
         lines.extend(_comment(line) for line in step.comments)
-        body = _aligned(parts, columns, width) or _wrapped(step, parts)
+        line = _padded(parts, columns)
+        body = [line] if len(line) <= width else _wrapped(step, parts)
         lines.extend(_remarked(body, step.remark))
     for where in section.wheres:
         lines.extend(_comment(line) for line in where.comments)
-        lines.extend(_remarked([_where(where)], where.remark))
+        lines.extend(_remarked([f"where {print_condition(where.condition)}"], where.remark))
     return lines
 
 
@@ -123,12 +123,6 @@ def _columns(fitting: list[tuple[str, str, str, str]], width: int) -> tuple[int,
 def _padded(parts: tuple[str, str, str, str], columns: tuple[int, int, int]) -> str:
     filled = (part.ljust(column) for part, column in zip(parts, (*columns, 0), strict=True))
     return " ".join(filled).rstrip()
-
-
-def _aligned(parts: tuple[str, str, str, str], columns: tuple[int, int, int], width: int) -> list[str] | None:
-    """One line with the groups in columns; None for a step that does not fit on one line."""
-    line = _padded(parts, columns)
-    return [line] if len(line) <= width else None
 
 
 def _wrapped(step: Step, parts: tuple[str, str, str, str]) -> list[str]:
@@ -150,18 +144,17 @@ def _groups(step: Step) -> tuple[str, str, str, str]:
     """The texts of the word with tiles, of memory, of cores, and of attributes."""
     label = "" if step.label is None else f"{step.label}: "
     word = "(de/re)-comp" if step.slash else "(de-)comp"
-    inputs = ", ".join(_entry(m) for m in step.inputs)
-    outputs = ", ".join(_entry(m) for m in step.outputs)
+    inputs, outputs = (", ".join(map(_entry, mems)) for mems in (step.inputs, step.outputs))
     return (
-        f"{label}{word}( {', '.join(_entry(t) for t in step.tiles)} )",
+        f"{label}{word}( {', '.join(map(_entry, step.tiles))} )",
         f"( {inputs} ; {outputs} )" if inputs else f"( ; {outputs} )",
-        f"( {', '.join(_entry(c) for c in step.cores)} )",
-        "".join(f"{print_attr(a)} " for a in step.attrs).rstrip(),
+        f"( {', '.join(map(_entry, step.cores))} )",
+        " ".join(map(print_attr, step.attrs)),
     )
 
 
 def _entry(entry: TileEntry | Mem | Core) -> str:
-    return print_entry(entry) + _attrs(entry.attrs)
+    return print_entry(entry) + "".join(map(print_attr, entry.attrs))
 
 
 def print_entry(entry: TileEntry | Mem | Core) -> str:
@@ -196,10 +189,6 @@ def print_hole(hole: Hole) -> str:
     return f"?{hole.name or ''}{values}"
 
 
-def _attrs(attrs: tuple[Attr, ...]) -> str:
-    return "".join(print_attr(a) for a in attrs)
-
-
 def print_attr(attr: Attr) -> str:
     """`@stages(2)`."""
     return f"@{attr.name}" + (f"({_args(attr.args)})" if attr.args else "")
@@ -230,7 +219,3 @@ def _arg_value(value: int | str | Hole | ArgCall) -> str:
             return f"{name}({_args(args)})"
         case _:
             assert_never(value)
-
-
-def _where(where: Where) -> str:
-    return f"where {print_condition(where.condition)}"

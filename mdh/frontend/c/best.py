@@ -68,10 +68,11 @@ def _best(
         scope.accesses(t, span)
         scope.accesses(t, span, write=True)
     scope.written.update(t.buffer for t in targets)
-    where = tuple((t.buffer, t.index) for t in targets)
     tie = "last" if "=" in op else "first"
     uses = tuple(scope.gathered)
-    return Best("argmax" if greater else "argmin", tie, where, tuple(values), scope.loops, span, uses)
+    return Best(
+        "argmax" if greater else "argmin", tie, tuple(targets), tuple(values), scope.loops, span, uses
+    )
 
 
 def _target(node: c_ast.Node, scope: NameScope) -> Load | None:

@@ -10,9 +10,10 @@ from mdh.frontend.c.lift_expr import lift
 from mdh.frontend.c.loops import constant
 from mdh.frontend.c.places import Places, assigned, base_of, nodes_in
 from mdh.frontend.c.scope import NameScope
+from mdh.frontend.statements import gathers
 from mdh.frontend.tables import MOST_VALUES, Table
 from mdh.frontend.typing_rules import convert
-from mdh.ir.expr import Const, Expr, loads
+from mdh.ir.expr import Const, Expr
 
 
 def read_table(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> None:
@@ -40,7 +41,7 @@ def read_table(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> No
         value = (
             Const(0.0 if dtype.is_float else 0, dtype) if item is None else convert(lift(item, scope), dtype)
         )
-        if any(True for _ in loads(value)):
+        if gathers((value,)):
             raise fail("C113", f"an initial value of `{node.name}` is read from an array",
                        scope.places.of(item or node), help="fill the array in a loop")  # fmt: skip
         values.append(value)

@@ -13,6 +13,7 @@ from mdh.frontend.limits import MOST_TRIPS
 from mdh.frontend.typing_rules import wrap
 from mdh.ir.dtype import I32, DType, integer_range
 from mdh.ir.expr import Const, Load, walk
+from mdh.ir.names import fresh
 from mdh.ir.statement import LoopVar
 from mdh.source import Span
 
@@ -42,7 +43,7 @@ def loop_of(node: c_ast.For, scope: NameScope, declared: DType) -> tuple[LoopVar
     h = header(start, op, bound, _step(node, name, scope), declared)
     found = run(h)
     trips = _checked(name, h, found, int(bound.value), scope.places.of(node.cond, name))
-    return LoopVar(scope.fresh(name), name, h.start, h.step, trips, span), found.after
+    return LoopVar(fresh(name, scope.taken), name, h.start, h.step, trips, span), found.after
 
 
 def _checked(name: str, h: LoopHeader, found: CounterRun, bound: int, span: Span) -> int:

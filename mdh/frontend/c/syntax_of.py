@@ -8,6 +8,7 @@ from pycparser import c_ast
 
 from mdh.frontend.c.ctypes_of import dimensions
 from mdh.frontend.c.places import Places, items_of
+from mdh.frontend.c.pragmas import between, scop_marks
 from mdh.ir.syntax import (
     Assignment,
     Block,
@@ -71,18 +72,11 @@ class _Reader:
         return CType(tuple(node.names))
 
     def block(self, items: list[c_ast.Node] | None) -> Block:
-        items = self._inside_scop(items or [])
+        items = items or []
+        marks = scop_marks(items)
+        if [word for _, word in marks] == ["scop", "endscop"]:
+            items = between(items, marks[0][0], marks[1][0])
         return Block(tuple(s for n in items for s in self.statements(n)))
-
-    def _inside_scop(self, items: list[c_ast.Node]) -> list[c_ast.Node]:
-        """The statements between `#pragma scop` and `#pragma endscop`, if a block has them, and all
-        declarations."""
-        words = [(n.string or "").strip() if isinstance(n, c_ast.Pragma) else "" for n in items]
-        if words.count("scop") != 1 or words.count("endscop") != 1:
-            return items
-        first, last = words.index("scop"), words.index("endscop")
-        kept = (c_ast.Decl, c_ast.DeclList)
-        return [n for k, n in enumerate(items) if first < k < last or isinstance(n, kept)]
 
     def statements(self, node: c_ast.Node) -> tuple[Statement, ...]:
         match node:

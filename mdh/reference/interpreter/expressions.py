@@ -16,6 +16,7 @@ from mdh.ir.syntax import (
     Prefix,
 )
 from mdh.reference.c.constants import CONSTANTS
+from mdh.reference.c.integers import COMPARE, Undecided, converting, integer_operation, wrapping
 from mdh.reference.c.literals import number
 from mdh.reference.c.types import (
     DOUBLE,
@@ -29,9 +30,8 @@ from mdh.reference.c.types import (
     promoted,
     type_of,
 )
-from mdh.reference.interpreter.arithmetic import Undecided, Value
-from mdh.reference.interpreter.functions import ARGUMENTS, FUNCTIONS
-from mdh.reference.interpreter.integers import COMPARE, converting, integer_operation, wrapping
+from mdh.reference.functions import FUNCTIONS
+from mdh.reference.interpreter.arithmetic import Value
 from mdh.reference.interpreter.memory import ArrayObject
 from mdh.reference.interpreter.places import element_index
 from mdh.reference.interpreter.scope import BlockScope, ExecutionState, ScalarObject, UnknownMeaning
@@ -240,7 +240,7 @@ class Expressions:
         t = DOUBLE
         if name not in FUNCTIONS and name.endswith("f"):
             name, t = name[:-1], FLOAT
-        if name not in FUNCTIONS or len(arguments) != ARGUMENTS.get(name, 1):
+        if name not in FUNCTIONS or len(arguments) != FUNCTIONS[name].arguments:
             raise UnknownMeaning(name)
         apply = self.machine.arithmetic.function(name, t, self.place)
         runs = [self.converted(a, t) for a in arguments]

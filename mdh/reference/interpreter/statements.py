@@ -1,6 +1,6 @@
 """Translates statements to closures, in C's order (C11 6.8)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any, Protocol, assert_never
 
@@ -23,7 +23,6 @@ from mdh.ir.syntax import (
 from mdh.reference.c.types import INT, Type, type_of
 from mdh.reference.interpreter.arithmetic import Value
 from mdh.reference.interpreter.expressions import Code, Expressions, Run
-from mdh.reference.interpreter.initialisers import flat_items, open_extent
 from mdh.reference.interpreter.memory import ArrayObject, of_array, poison
 from mdh.reference.interpreter.scope import EndlessLoop, ExecutionState, ScalarObject, UnknownMeaning
 
@@ -148,7 +147,7 @@ class Statements(Expressions):
         if first is None:
             if not isinstance(d.initial, Values):
                 raise UnknownMeaning(f"the extent of {d.name}")
-            extents = (open_extent(d.initial, inner), *inner)
+            extents = (_open_extent(d.initial, inner), *inner)
         else:
             extents = (self._extent(first), *inner)
         size = prod(extents)
@@ -160,7 +159,7 @@ class Statements(Expressions):
             fresh = [0.0 if t.real else 0] * size
             places = [
                 (k, self.converted(self.expression(e), t, store=True))
-                for k, e in flat_items(d.initial, extents)
+                for k, e in _flat_items(d.initial, extents)
             ]
 
         def fill() -> None:
@@ -359,3 +358,29 @@ def _sequence(body: list[Do]) -> Do:
                     do()
 
             return run
+
+
+def _flat_items(values: Values, extents: tuple[int, ...], base: int = 0) -> Iterator[tuple[int, Expression]]:
+    """(flat index, expression) of each item of an array's initialiser (C11 6.7.9); inner braces may be left
+    out."""
+    inner = extents[1:]
+    size, at = prod(inner), 0
+    for item in values.items:
+        if not isinstance(item, Values):
+            yield base + at, item
+            at += 1
+        elif inner:
+            at = -(-at // size) * size
+            yield from _flat_items(item, inner, base + at)
+            at += size
+        else:
+            yield from _flat_items(item, (1,), base + at)
+            at += 1
+
+
+def _open_extent(values: Values, inner: tuple[int, ...]) -> int:
+    """The first extent of `int a[][N] = {…}`: as many as the items fill."""
+    size, at = prod(inner), 0
+    for item in values.items:
+        at = -(-at // size) * size + size if isinstance(item, Values) else at + 1
+    return -(-at // size)
