@@ -56,16 +56,14 @@ def _read_bytes(path: str, limit: int) -> bytes:
     except (PermissionError, NotADirectoryError) as error:
         raise fail("F103", f"`{path}` cannot be read: {reason(error)}") from None
     except (OSError, ValueError) as error:
-        raise fail("F103", f"`{_printable(path)}` cannot be read: {reason(error)}") from None
+        raise fail(
+            "F103", f"`{path.encode('unicode_escape').decode()}` cannot be read: {reason(error)}"
+        ) from None
 
 
 def reason(error: Exception) -> str:
     """The system's message about an error."""
     return error.strerror.lower() if isinstance(error, OSError) and error.strerror else str(error)
-
-
-def _printable(path: str) -> str:
-    return path.encode("unicode_escape").decode()
 
 
 def _inside(path: str) -> str:

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from functools import cached_property
 
 from mdh.decompose.tiles import decompose
-from mdh.diagnostics import Label
+from mdh.diagnostics import Label, labels_at
 from mdh.hardware import Layer
 from mdh.ir.plan import PlanStep, StagePlan
 from mdh.ir.program import DimKind, Program, Stage
@@ -149,8 +149,8 @@ class Subject:
         )
 
 
-def at(span: Span | None, message: str = "") -> tuple[Label, ...]:
-    return () if span is None else (Label(span, message),)
+at = labels_at
+"""The label of a rule at its place."""
 
 
 def step_name(step: Step | PlanStep, number: int) -> str:

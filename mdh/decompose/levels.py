@@ -9,7 +9,7 @@ from math import prod
 
 from mdh.ir.affine import Affine
 from mdh.ir.layout import Guard, Level, Levels
-from mdh.ir.names import unused
+from mdh.ir.names import fresh
 from mdh.ir.plan import PlanStep, StagePlan
 from mdh.poly.digits import Chain, Cut, IndexDigit, digits
 
@@ -56,8 +56,7 @@ def _levels_of(steps: tuple[PlanStep, ...], d: int, name: str, taken: set[str]) 
         if split.parts == 1:
             continue
         stem = f"{split.layer.lower()}_{name}" if split.layer else f"{name}_{s + 1}"
-        var = unused(stem, taken)
-        taken.add(var)
+        var = fresh(stem, taken)
         out.append(
             Level(
                 var, d, s, split.parts, split.tile, split.parent, split.layer, split.axis, split.rank,
@@ -86,9 +85,7 @@ def _cut_cyclic(levels: list[Level], chain: Chain, taken: set[str]) -> list[Leve
                 out.append(level)
                 continue
             digit_name = "hl"[k] if len(counts) == 2 else str(k)
-            var = unused(f"{level.var}{digit_name}", taken)
-            taken.add(var)
-            out.append(replace(whole, var=var))
+            out.append(replace(whole, var=fresh(f"{level.var}{digit_name}", taken)))
     return out
 
 

@@ -135,8 +135,8 @@ def tiles_in_order(
     build = _Tree(program, plan, cpu, levels, items, threads, regions)
     body = build.body(0, {})
     loops = (None, Layer.VEC, *(THREADED if cpu else ()))
-    units = [lv for lv in levels.all if lv.layer not in loops]
-    for level in sorted(units, key=lambda lv: (-_depth(lv), lv.axis)):
+    units = [(lv.layer, lv) for lv in levels.all if lv.layer is not None and lv.layer not in loops]
+    for _, level in sorted(units, key=lambda unit: (-unit[0].depth, unit[1].axis)):
         body = (Units(level, body),)
     return Tiles(plan.stage, levels, _joined(body, plan.combines), items, threads)
 
@@ -158,10 +158,6 @@ def _joined(body: tuple[Node, ...], combines: tuple[tuple[Combine, ...], ...]) -
             case _:
                 out.append(node)
     return tuple(out)
-
-
-def _depth(level: Level) -> int:
-    return 0 if level.layer is None else level.layer.depth
 
 
 def _regions(

@@ -8,7 +8,6 @@ right gives None: `mdh.device.arrays` then looks closer, and says what is wrong.
 import ctypes
 import sys
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import ml_dtypes
@@ -124,32 +123,13 @@ def library_of(kind: type) -> str:
 def stream_reader(kind: type, spec: str) -> Stream:
     """For arrays of type `kind` on the device `spec`."""
     library, number = library_of(kind), int(spec.partition(":")[2] or 0)
-    if not spec.startswith("cuda"):
-        return _no_stream
-    if library == "torch":
+    if spec.startswith("cuda") and library == "torch":
         torch = sys.modules["torch"]
         raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
-        return (
-            partial(_raw_torch_stream, raw, number)
-            if raw is not None
-            else partial(_torch_stream, torch, number)
-        )
-    if library == "cupy":
-        return partial(_cupy_stream, sys.modules["cupy"].cuda.get_current_stream)
-    return _no_stream
-
-
-def _no_stream() -> tuple[int, ...]:
-    return ()
-
-
-def _raw_torch_stream(raw: Callable[[int], int], number: int) -> tuple[int, ...]:
-    return (raw(number),)
-
-
-def _torch_stream(torch: Any, number: int) -> tuple[int, ...]:
-    return (int(torch.cuda.current_stream(number).cuda_stream),)
-
-
-def _cupy_stream(current: Callable[[], Any]) -> tuple[int, ...]:
-    return (int(current().ptr),)
+        if raw is not None:
+            return lambda: (raw(number),)
+        return lambda: (int(torch.cuda.current_stream(number).cuda_stream),)
+    if spec.startswith("cuda") and library == "cupy":
+        current = sys.modules["cupy"].cuda.get_current_stream
+        return lambda: (int(current().ptr),)
+    return lambda: ()

@@ -9,7 +9,7 @@ spinning thread takes a core from others that have work.
 import ctypes
 import os
 from _ctypes import dlclose
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
 from itertools import count
@@ -20,19 +20,19 @@ from weakref import finalize
 
 import numpy as np
 
-from mdh.device.arguments import scalar_value
+from mdh.device.arguments import arguments_of, ctypes_value
 from mdh.device.ballast import Ballast
 from mdh.device.c_compiler import Compiler, compiled, find_compiler
 from mdh.device.c_threads import SETTLE, Threads, settle_of
 from mdh.device.cpu import cpu_machine, cpu_title
 from mdh.device.process import same_process
-from mdh.device.protocols import POISON, ListedDevice, RunTimes
+from mdh.device.protocols import POISON, BoundCall, ListedDevice
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.folders import private_folder, unserving
 from mdh.machine import Machine
 from mdh.memory_left import demand_room, no_room
 from mdh.reference.numbers import Array
-from mdh.target.text import BufferArg, EntryPoint, KernelText
+from mdh.target.text import KernelText
 from mdh.textfile import reason
 
 FILE = "kernels.so"
@@ -84,6 +84,7 @@ def list_family() -> tuple[ListedDevice, ...]:
 
 
 _UNMAPPED = ("failed to map segment", "Operation not permitted", "Too many open files")
+"""The loader's words where this place does not allow executing or opening files. The library may be right."""
 
 
 class CDevice:
@@ -132,7 +133,8 @@ class CDevice:
         try:
             return CBuilt(self, text, image, loaded(image), perf_counter() - start)
         except (OSError, AttributeError) as error:
-            if isinstance(error, OSError) and (error.errno or _not_here(str(error))):
+            unmapped = any(words in str(error) for words in _UNMAPPED)
+            if isinstance(error, OSError) and (error.errno or unmapped):
                 raise unserving(reason(error).rpartition(f"{FILE}: ")[2]) from error
             headline = f"the machine code of `{text.name}` cannot be loaded: {error}"
             witness = (("verb", "load"), ("status", type(error).__name__))
@@ -150,7 +152,9 @@ class CBuilt:
         self, device: CDevice, text: KernelText, image: bytes, library: ctypes.CDLL, seconds: float
     ) -> None:
         self.device, self.text, self.image, self.seconds = device, text, image, seconds
-        self.functions = tuple(self._function(library, e) for e in text.kernels)
+        self.functions = tuple(library[e.name] for e in text.kernels)
+        for function in self.functions:
+            function.restype = None
         self.settle = settle_of(library)
         self.lock = Lock()
 
@@ -163,14 +167,8 @@ class CBuilt:
         self.device.ready()
         return CCall(self, arrays, scalars)
 
-    @staticmethod
-    def _function(library: ctypes.CDLL, entry: EntryPoint) -> Any:
-        function = library[entry.name]
-        function.restype = None
-        return function
 
-
-class CCall:
+class CCall(BoundCall):
     """Functions with their arguments."""
 
     def __init__(self, built: CBuilt, arrays: Mapping[str, Array], scalars: Mapping[str, Any]) -> None:
@@ -181,15 +179,12 @@ class CCall:
         self.zeroed = [spaces[w.name] for w in built.text.workspaces if w.zero]
         self.left = [spaces[w.name] for w in built.text.workspaces if not w.zero]
         self.launches = tuple(
-            (function, tuple(self._argument(a, scalars) for a in entry.args))
+            (function, arguments_of(entry, scalars, self._address, ctypes_value))
             for function, entry in zip(built.functions, built.text.kernels, strict=True)
         )
 
-    def _argument(self, arg: Any, scalars: Mapping[str, Any]) -> Any:
-        if isinstance(arg, BufferArg):
-            return ctypes.c_void_p(self.arrays[arg.name].ctypes.data)
-        value = scalar_value(scalars[arg.name], arg.dtype)
-        return np.ctypeslib.as_ctypes_type(value.dtype)(value.item())
+    def _address(self, name: str) -> ctypes.c_void_p:
+        return ctypes.c_void_p(self.arrays[name].ctypes.data)
 
     def poison(self) -> None:
         for space in self.left:
@@ -203,9 +198,6 @@ class CCall:
         else:
             self._run()
 
-    def launch_on(self, streams: Sequence[int]) -> None:
-        self.launch()
-
     def _run(self) -> None:
         for space in self.zeroed:
             space.fill(0)
@@ -214,17 +206,6 @@ class CCall:
         for function, arguments in self.launches:
             function(*arguments)
         threads.used()
-
-    def sample(self) -> RunTimes:
-        start = perf_counter()
-        self.launch()
-        return RunTimes(None, perf_counter() - start)
-
-
-def _not_here(said: str) -> bool:
-    """Whether the loader's message says that this place does not allow executing or opening files, and not
-    that the library is wrong."""
-    return any(words in said for words in _UNMAPPED)
 
 
 def _aligned(name: str, size: int) -> Array:

@@ -5,16 +5,18 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from time import monotonic, sleep
+from typing import TypeVar
 
 from mdh.diagnostics import Failed
 from mdh.folders import cache_home, own_folder, read_own, replace_own
 
+T = TypeVar("T")
 SCHEMA = "mdh.cache/2"
 LIMIT = 1 << 30
 """The most bytes of all entries. `trim` removes those that were not used for the longest time."""
@@ -94,6 +96,18 @@ class Cache:
                 with suppress(OSError):
                     path.unlink()
                 os.close(handle)
+
+    def made(self, key: str, kept: Callable[[], T | None], make: Callable[[], T]) -> tuple[T, bool]:
+        """What `kept` finds of the entry of `key`, else what `make` makes and keeps, and whether it was made.
+        Only one process makes it at a time."""
+        found = kept()
+        if found is None:
+            with self.alone(key):
+                # another process may have made it meanwhile
+                found = kept()
+                if found is None:
+                    return make(), True
+        return found, False
 
     def usage(self) -> Usage:
         sizes = [status.st_size for _, status in self._entries()]

@@ -17,16 +17,13 @@ def cached_cubin(text: KernelText, arch: str, cache: Cache | None) -> Cubin:
     if cache is None:
         return compile_cubin(text, arch)
     key = cubin_key(text, arch)
-    found = _kept(key, arch, cache)
-    if found is not None:
-        return found
-    with cache.alone(key):
-        # another process may have made it meanwhile
-        found = _kept(key, arch, cache)
-        if found is None:
-            found = compile_cubin(text, arch)
-            cache.put(key, json.dumps(found.log).encode() + b"\n" + found.image)
-    return found
+
+    def make() -> Cubin:
+        made = compile_cubin(text, arch)
+        cache.put(key, json.dumps(made.log).encode() + b"\n" + made.image)
+        return made
+
+    return cache.made(key, lambda: _kept(key, arch, cache), make)[0]
 
 
 def _kept(key: str, arch: str, cache: Cache) -> Cubin | None:

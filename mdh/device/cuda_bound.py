@@ -5,13 +5,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from mdh.device.arguments import scalar_value
+from mdh.device.arguments import arguments_of, ctypes_value
 from mdh.device.cuda_driver import LoadedCubin, PackedLaunch
 from mdh.device.tensor_map import encoded_map
 from mdh.ir.copy_engine import TensorMap
-from mdh.target.text import BufferArg, EntryPoint, Scratch
+from mdh.target.text import EntryPoint, Scratch
 
 ALIGNED = 256
 """Bytes. The start of each array and workspace is a multiple of this, as for separately allocated memory."""
@@ -44,15 +42,8 @@ def bound_launch(
     module: LoadedCubin, entry: EntryPoint, pointers: Mapping[str, int], scalars: Mapping[str, Any]
 ) -> PackedLaunch:
     """One kernel bound to arrays and workspaces by their addresses. Raises DriverError."""
-    arguments: list[Any] = []
-    for arg in entry.args:
-        if isinstance(arg, BufferArg):
-            arguments.append(ctypes.c_void_p(pointers[arg.name]))
-        elif isinstance(arg, TensorMap):
-            arguments.append(encoded_map(arg, pointers[arg.buffer]))
-        else:
-            value = scalar_value(scalars[arg.name], arg.dtype)
-            arguments.append(np.ctypeslib.as_ctypes_type(value.dtype)(value.item()))
+    arguments = arguments_of(entry, scalars, lambda name: ctypes.c_void_p(pointers[name]), ctypes_value)
+    arguments += [encoded_map(a, pointers[a.buffer]) for a in entry.args if isinstance(a, TensorMap)]
     launch = entry.launch
     shape = (*launch.grid, *launch.block, entry.dynamic_shared)
     return PackedLaunch(module, entry.name, shape, arguments, early=launch.early)

@@ -8,24 +8,23 @@ reports to a log, and may crash.
 import json
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from mdh.children import module_command, module_environment
-from mdh.device.arguments import scalar_value, written_buffers
-from mdh.device.protocols import ListedDevice, RunTimes
+from mdh.device.arguments import arguments_of, written_buffers
+from mdh.device.protocols import BoundCall, ListedDevice
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.folders import scratch
 from mdh.machine import load_machine
 from mdh.reference.numbers import Array
 from mdh.target.kept import keep_refused
-from mdh.target.text import BufferArg, EntryPoint, KernelText
+from mdh.target.text import EntryPoint, KernelText
 from mdh.wording import plural
 
 TITLE = "Oclgrind Simulator"
@@ -94,7 +93,7 @@ class OclgrindBuilt:
         return OclgrindCall(self.device, self.text, arrays, scalars)
 
 
-class OclgrindCall:
+class OclgrindCall(BoundCall):
     def __init__(
         self, device: Oclgrind, text: KernelText, arrays: Mapping[str, Array], scalars: Mapping[str, Any]
     ) -> None:
@@ -120,16 +119,8 @@ class OclgrindCall:
                     array = self.arrays[key]
                     array[...] = raw.view(array.dtype).reshape(array.shape)
 
-    def launch_on(self, streams: Sequence[int]) -> None:
-        self.launch()
-
     def poison(self) -> None:
         """Does nothing: the simulator reports reads of memory that was never written."""
-
-    def sample(self) -> RunTimes:
-        start = perf_counter()
-        self.launch()
-        return RunTimes(None, perf_counter() - start)
 
     def _write(self, folder: Path) -> None:
         """Writes the job: kernels in order, arguments by name, arrays as raw bytes."""
@@ -146,13 +137,9 @@ class OclgrindCall:
         (folder / "kernels.cl").write_text(self.text.source, encoding="utf-8")
 
     def _kernel(self, entry: EntryPoint) -> dict[str, Any]:
-        args: list[Any] = []
-        for a in entry.args:
-            if isinstance(a, BufferArg):
-                args.append(a.name)
-            else:
-                value = scalar_value(self.scalars[a.name], a.dtype)
-                args.append([value.dtype.name, value.tobytes().hex()])
+        args = arguments_of(
+            entry, self.scalars, lambda name: name, lambda v: [v.dtype.name, v.tobytes().hex()]
+        )
         block = entry.launch.block
         size = [g * b for g, b in zip(entry.launch.grid, block, strict=True)]
         return {"name": entry.name, "global": size, "local": list(block), "args": args}

@@ -2,7 +2,7 @@
 
 import ctypes
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mdh.device.arguments import scalar_value, written_buffers
+from mdh.device.arguments import arguments_of, written_buffers
 from mdh.device.ballast import Ballast
 from mdh.device.opencl_calling import Enqueue, RefusedError, Sizes, launch, launch_within, loader
 from mdh.device.opencl_door import cl
@@ -26,12 +26,12 @@ from mdh.device.opencl_platforms import POCL, PlatformDevice, found_devices
 from mdh.device.pocl_cache import pocl_folder
 from mdh.device.pocl_linker import demand_linker
 from mdh.device.process import same_process
-from mdh.device.protocols import POISON, ListedDevice, RunTimes, absent
+from mdh.device.protocols import POISON, BoundCall, ListedDevice, RunTimes, absent
 from mdh.folders import unserving
 from mdh.machine import Machine
 from mdh.memory_left import demand_room, no_room
 from mdh.reference.numbers import Array
-from mdh.target.text import BufferArg, EntryPoint, KernelText
+from mdh.target.text import EntryPoint, KernelText
 
 _FLUSH = 4
 """The multiple of a GPU's last cache that is written to evict it."""
@@ -257,7 +257,7 @@ class OpenCLBuilt:
             raise launch_failed(self.device.title, entry.name, error) from error
 
 
-class OpenCLCall:
+class OpenCLCall(BoundCall):
     """A call. Host arrays are used in place, or copied in and, if kernels write them, out; `Region`s of
     device memory are used in place."""
 
@@ -289,12 +289,7 @@ class OpenCLCall:
             raise no_memory(self.device.title, f"array `{name}`", array.nbytes, error) from error
 
     def _prepared(self, kernel: Any, entry: EntryPoint, scalars: Mapping[str, Any]) -> "_Launch":
-        values = tuple(
-            self.buffers[arg.name]
-            if isinstance(arg, BufferArg)
-            else scalar_value(scalars[arg.name], arg.dtype)
-            for arg in entry.args
-        )
+        values = tuple(arguments_of(entry, scalars, self.buffers.__getitem__, lambda value: value))
         block = entry.launch.block
         grid = tuple(g * b for g, b in zip(entry.launch.grid, block, strict=True))
         return _Launch(entry.name, kernel, values, self.seat.prepared(kernel, grid, block))
@@ -312,9 +307,6 @@ class OpenCLCall:
         for name in self.written:
             if name in self.arrays:
                 self._fetch(name)
-
-    def launch_on(self, streams: Sequence[int]) -> None:
-        self.launch()
 
     def _run(self, queue: Any, *, timed: bool) -> list[Any]:
         self.device.ready()

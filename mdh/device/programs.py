@@ -42,14 +42,10 @@ def keep_program(built: Executable, device: Keeps, cache: Cache) -> None:
 
 def cached_program(text: KernelText, device: Keeps, cache: Cache) -> tuple[bytes, bool]:
     """The binary, cached or built, and whether it was built. Raises Failed as build."""
-    kept = kept_program(text, device, cache)
-    if kept is not None:
-        return kept, False
-    with cache.alone(program_key(text, device)):
-        # another process may have made it meanwhile
-        kept = kept_program(text, device, cache)
-        if kept is not None:
-            return kept, False
+
+    def make() -> bytes:
         built = device.build(text)
         keep_program(built, device, cache)
-    return device.binary(built), True
+        return device.binary(built)
+
+    return cache.made(program_key(text, device), lambda: kept_program(text, device, cache), make)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, Protocol, runtime_checkable
 
 from mdh.diagnostics import Failed, fail
@@ -28,10 +29,14 @@ class BoundCall(Protocol):
     def launch_on(self, streams: Sequence[int]) -> None:
         """Run behind the work of all `streams`, on the first of them, and return before it is done where
         nothing has to be copied. Without streams, and on devices that know none, it is `launch`."""
+        self.launch()
 
     def sample(self) -> RunTimes:
         """Runs all kernels once more and times them. The wall time includes zeroing of workspaces and
         excludes transfers of arrays."""
+        start = perf_counter()
+        self.launch()
+        return RunTimes(None, perf_counter() - start)
 
     def poison(self) -> None:
         """Fills the workspaces that need not be zero with POISON bytes, so that a kernel which reads

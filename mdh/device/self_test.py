@@ -12,6 +12,7 @@ import numpy as np
 
 from mdh.device.protocols import Device
 from mdh.device.self_test_text import (
+    TESTED,
     TESTS,
     TURNS,
     TWO,
@@ -24,18 +25,13 @@ from mdh.device.self_test_text import (
 from mdh.ir.dtype import BY_NAME
 from mdh.ir.kernel import Launch
 from mdh.reference.functions import FUNCTIONS
-from mdh.reference.numbers import Array
+from mdh.reference.numbers import Array, numpy_dtype
 from mdh.target.emit import OPTIONS
 from mdh.target.faults import CompilerFaults, Fault
 from mdh.target.text import Arg, BufferArg, EntryPoint, KernelText
 
-TESTED = (
-    "sqrt", "exp", "exp2", "log", "log2", "log10", "log1p", "expm1", "sin", "cos", "tan", "asin", "acos",
-    "atan", "sinh", "cosh", "tanh", "fabs", "floor", "ceil", "round", "trunc", "rint", "erf", "cbrt", "pow",
-    "fmax", "fmin", "fmod", "atan2", "hypot", "copysign",
-)  # fmt: skip
-"""Functions that a program may call. `fma` is missing, because judging it needs a wider type."""
 WIDTHS = (("f32", 1), ("f32", 2), ("f32", 4), ("f32", 8), ("f64", 1), ("f64", 2), ("f64", 4))
+_TYPES = {numpy_dtype(t): t for t in BY_NAME.values()}
 _COUNT = 2048
 _SLACK = 2
 """Units in the last place that the judge itself may be wrong by, in doubles."""
@@ -118,13 +114,13 @@ def masked_right(device: Device) -> bool:
     arrays: dict[str, Array] = {}
     want: dict[str, Array] = {}
     for value in VALUES:
-        a = arrays[f"a_{value}"] = (place % 97 + 1).astype(_numpy(value))
+        a = arrays[f"a_{value}"] = (place % 97 + 1).astype(numpy_dtype(BY_NAME[value]))
         for test in TESTS:
             for turns in TURNS:
                 name = f"y_{value}_{test}_{turns}"
                 arrays[name] = np.full(8 * turns, 100, a.dtype)
                 want[name] = np.where(place * 7 % 3 != 0, a, arrays[name][0])[: 8 * turns]
-    arrays |= {f"c_{test}": (place * 7 % 3).astype(_numpy(test)) for test in TESTS}
+    arrays |= {f"c_{test}": (place * 7 % 3).astype(numpy_dtype(BY_NAME[test])) for test in TESTS}
     _run(device, masked_text(device.target), arrays)
     return all(np.array_equal(arrays[name], right) for name, right in want.items())
 
@@ -156,20 +152,9 @@ def barriers_right(device: Device) -> bool:
 def _run(device: Device, source: str, arrays: dict[str, Array], launch: Launch | None = None) -> None:
     """Runs the kernel `test` on these arrays. It writes those whose names begin with a y."""
     args: tuple[Arg, ...] = tuple(
-        BufferArg(n, BY_NAME[_NAMES[a.dtype.name]], a.shape, a.nbytes, not n.startswith("y"))
-        for n, a in arrays.items()
+        BufferArg(n, _TYPES[a.dtype], a.shape, a.nbytes, not n.startswith("y")) for n, a in arrays.items()
     )
     entry = EntryPoint("test", "test", launch or Launch((1, 1, 1), (1, 1, 1)), args)
     options = OPTIONS[device.target]
     text = KernelText("test", device.target, "", source, (entry,), (), tuple(arrays), options)
     device.build(text).call(arrays, {}).launch()
-
-
-_NAMES = {
-    "float32": "f32", "float64": "f64", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
-    "uint16": "u16",
-}  # fmt: skip
-
-
-def _numpy(name: str) -> str:
-    return next(k for k, v in _NAMES.items() if v == name)

@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 
+from mdh.frontend.typing_rules import FUNCTIONS
 from mdh.target import c_helpers, opencl_helpers
 from mdh.target.c import VALUE as C_VALUE
 from mdh.target.opencl import VALUE as CL_VALUE
 
 VALUES, TESTS, TURNS = ("f32", "f64", "i8", "i32"), ("i32", "i8"), (8, 16, 32)
 """Types of values, types of conditions, and iterations of inner loops, for the reads under conditions."""
-TWO = frozenset({"pow", "fmax", "fmin", "fmod", "atan2", "hypot", "copysign"})
+TESTED = tuple(name for name, count in FUNCTIONS.items() if count < 3)
+"""Functions that a program may call. `fma` is missing, because judging it needs a wider type."""
+TWO = frozenset(name for name, count in FUNCTIONS.items() if count == 2)
 _FP64 = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
 _HEADERS = "#include <math.h>\n#include <stdint.h>\n"
 

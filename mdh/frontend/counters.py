@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from mdh.frontend.typing_rules import wrap
+from mdh.frontend.typing_rules import COMPARED, wrap
 from mdh.ir.affine import Affine, to_expr
-from mdh.ir.dtype import I32, I64, U32, DType, common, promote_integer
+from mdh.ir.dtype import I32, I64, U32, DType, common, integer_range, promote_integer
 from mdh.ir.expr import Binary, Cast, Const, Expr, Var
 
 INT_MOST = 2**31 - 1
@@ -36,12 +36,6 @@ class CounterRun:
     after: int
 
 
-def limits(t: DType) -> tuple[int, int]:
-    """The least and the greatest value of an integer type."""
-    most = 2 ** (t.bits - (t.kind == "int")) - 1
-    return (-most - 1 if t.kind == "int" else 0), most
-
-
 def header(start: Const, op: str, bound: Const, step: int, counter: DType) -> LoopHeader:
     """The parts of a `for` for a counter of type `counter`."""
     compared = common(promote_integer(counter), bound.dtype)
@@ -59,13 +53,12 @@ def compared(value: int, h: LoopHeader) -> int:
 
 def holds(value: int, h: LoopHeader) -> bool:
     """Whether C's condition holds for a value of the counter."""
-    u, b = compared(value, h), h.bound
-    return {"<": u < b, "<=": u <= b, ">": u > b, ">=": u >= b, "!=": u != b}[h.op]
+    return COMPARED[h.op](compared(value, h), h.bound)
 
 
 def run(h: LoopHeader) -> CounterRun:
     """Simulates the loop, a range of equal comparisons at a time."""
-    low, high = limits(h.counter)
+    low, high = integer_range(h.counter)
     parts = [(low, -1), (0, high)] if h.counter.kind == "int" and h.compared.kind == "uint" else [(low, high)]
     trips, value = 0, h.start
     while low <= value <= high and holds(value, h):

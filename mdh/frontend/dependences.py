@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from mdh.diagnostics import Diagnostic, Failed, Label
-from mdh.frontend.pieces import KNOWN, Piece, PieceMember, carried, element_of, meeting_text
-from mdh.frontend.statements import Assign, Statement
+from mdh.frontend.pieces import KNOWN, Piece, PieceMember, carried, meeting_text
+from mdh.frontend.statements import Assign, Best, Statement
 from mdh.frontend.updates import guarded, operators_of
 from mdh.ir.affine import from_expr
 from mdh.ir.expr import Expr, Load, Select, loads, walk
@@ -130,11 +130,9 @@ def _placed(stage: int, result: int, piece: Piece, member: PieceMember, w: Writt
 
 def _loads(s: Statement) -> Iterator[Load]:
     """The loads of the statement as it was lifted, without those of branches that are never taken."""
-    if isinstance(s, Assign):
-        whole: tuple[Expr, ...] = (s.value, *s.index, *s.conds)
-    else:
-        whole = (*s.values, *(e for _, index in s.targets for e in index))
-        yield from (Load(b, index, v.dtype) for (b, index), v in zip(s.targets, s.values, strict=True))
+    whole: tuple[Expr, ...] = (
+        (*s.targets, *s.values) if isinstance(s, Best) else (s.value, *s.target.index, *s.conds)
+    )
     for e in whole:
         yield from loads(e)
 
@@ -151,7 +149,7 @@ def _refusal(b: Broken, text: Sequence[Written]) -> Diagnostic:
         return carried(what, first.span, where, more=(Label(second.span, "and this statement"),))
     where = meeting_text((b.at, b.then), first.loops, first.loops)
     if b.access.index == b.other.index and isinstance(first, Assign):
-        headline, help_ = _twice(first, element_of(first))
+        headline, help_ = _twice(first)
         return carried(headline, first.span, where, help_)
     read = b.other if b.access.write else b.access
     more = (Label(read.span, "read here"),) if read.span.start > first.span.start else ()
@@ -159,9 +157,9 @@ def _refusal(b: Broken, text: Sequence[Written]) -> Diagnostic:
     return carried(what, first.span, where, more=more)
 
 
-def _twice(s: Assign, me: Load) -> tuple[str, str]:
+def _twice(s: Assign) -> tuple[str, str]:
     """Why several writes of one element are no reduction, and what would work."""
-    name = s.target
+    me, name = s.target, s.target.buffer
     ops = operators_of(me, guarded(me, s.value, s.conds))
     if len(ops) > 1:
         by = [f"by `{op}`" for op in ops if op != "="] + ["assigned anew"] * ("=" in ops)

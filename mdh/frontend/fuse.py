@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-from mdh.frontend.pieces import element_of, update, used_names
-from mdh.frontend.statements import Assign, Buffers, Statement, buffers_of, conflicting
+from mdh.frontend.pieces import update
+from mdh.frontend.statements import Assign, Buffers, Statement, buffers_of, conflicting, gathers
 from mdh.frontend.typing_rules import binary, convert
 from mdh.frontend.updates import COMMUTING, Update
-from mdh.ir.expr import Load, walk
 
 
 def fused_updates(statements: list[Statement]) -> tuple[list[Statement], dict[int, int]]:
@@ -37,11 +36,11 @@ def _joined(
         return 0, None
     for at in range(len(before) - 1, -1, -1):
         p = before[at]
-        if isinstance(p, Assign) and (p.target, p.index, p.loops) == (s.target, s.index, s.loops):
+        if isinstance(p, Assign) and (p.target, p.loops) == (s.target, s.loops):
             theirs = _update(p)
             if theirs is None or theirs.op != mine.op:
                 return 0, None
-            value = binary(mine.op.name, binary(mine.op.name, element_of(p), theirs.value), mine.value)
+            value = binary(mine.op.name, binary(mine.op.name, p.target, theirs.value), mine.value)
             value = convert(value, p.value.dtype)
             return at, replace(p, value=value, conds=(), uses=(*p.uses, *s.uses))
         if conflicting(touched[at], buffers):
@@ -54,9 +53,7 @@ def _update(s: Statement) -> Update | None:
     None if it is none."""
     if not isinstance(s, Assign):
         return None
-    named = used_names(s.index)
-    scattered = any(isinstance(x, Load) for e in s.index for x in walk(e))
-    if not scattered and all(v.name in named for v in s.loops):
+    if not gathers(s.target.index) and not s.free:
         return None
     found = update(s)
     return found if found is not None and found.op.name in COMMUTING else None

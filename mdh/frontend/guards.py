@@ -62,19 +62,14 @@ def _truth(e: Expr) -> bool:
 
 def _compare(op: str, a: Affine, b: Affine) -> tuple[Clause, ...]:
     less, more = (b + a.scale(-1)).shift(-1), (a + b.scale(-1)).shift(-1)
-    match op:
-        case "<":
-            return ((less,),)
-        case "<=":
-            return ((less.shift(1),),)
-        case ">":
-            return ((more,),)
-        case ">=":
-            return ((more.shift(1),),)
-        case "==":
-            return ((less.shift(1), more.shift(1)),)
-        case _:
-            return (less,), (more,)
+    return {
+        "<": ((less,),),
+        "<=": ((less.shift(1),),),
+        ">": ((more,),),
+        ">=": ((more.shift(1),),),
+        "==": ((less.shift(1), more.shift(1)),),
+        "!=": ((less,), (more,)),
+    }[op]
 
 
 def _both(a: tuple[Clause, ...], b: tuple[Clause, ...]) -> tuple[Clause, ...]:

@@ -9,8 +9,9 @@ from dataclasses import replace
 from mdh.frontend.conversions import strip
 from mdh.frontend.dependences import Written, keeps
 from mdh.frontend.limits import MOST_TRIPS, is_small
-from mdh.frontend.pieces import Piece, PieceMember, replace_load, used_names
-from mdh.frontend.scans import BEGUN, fixed, repeated
+from mdh.frontend.pieces import Piece, PieceMember, replace_load
+from mdh.frontend.scans import BEGUN, at_first, repeated
+from mdh.frontend.statements import used_names
 from mdh.frontend.typing_rules import convert, select
 from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import I32
@@ -111,7 +112,7 @@ def _peeled(m: Piece, r: Piece) -> Piece | None:
         return _affine_parts(substitute(e, {axis.name: to_expr(Affine.of({axis.name: 1}, -1))}))
 
     first, later = convert(substitute(m.values[0], names), r.values[0].dtype), shifted(r.values[0])
-    if fixed(later, {axis.name: 0}) != _affine_parts(first):
+    if at_first(later, axis) != _affine_parts(first):
         begun = Binary(">", Var(axis.name), Const(0, I32), I32)
         later = convert(select(begun, later, first), r.values[0].dtype)
     along = [v == axis for v, k in zip(r.loops, r.kinds, strict=True) if k is not DimKind.PW]
@@ -119,7 +120,7 @@ def _peeled(m: Piece, r: Piece) -> Piece | None:
         replace(x, point=tuple(p.shift(1) if a else p for p, a in zip(x.point, along, strict=True)))
         for x in r.members
     )
-    begin = repeated(r.op, fixed(first, {axis.name: 0}))
+    begin = repeated(r.op, at_first(first, axis))
     o, target = r.outputs[0], element(r.targets[0], shifted)
     return replace(
         r,

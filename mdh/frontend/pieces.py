@@ -5,16 +5,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mdh.diagnostics import Diagnostic, Failed, Label
-from mdh.frontend.scans import prefix_of
-from mdh.frontend.statements import Assign, Best, Statement
+from mdh.frontend.scans import prefix_of, replaced
+from mdh.frontend.statements import Assign, Best, Statement, gathers, used_names
 from mdh.frontend.typing_rules import convert, select
 from mdh.frontend.updates import Update, guarded, update_of
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.dtype import I32, accumulator
-from mdh.ir.expr import COMPARISONS, Binary, Const, Expr, Load, Var, loads, map_children, walk
+from mdh.ir.expr import COMPARISONS, Binary, Const, Expr, Load, Var, loads
 from mdh.ir.program import DimKind, Operator, Output, component
 from mdh.ir.statement import LoopVar, Phase
 from mdh.poly.dependence import meeting
+from mdh.poly.sets import Point
 from mdh.source import Span
 
 
@@ -61,7 +62,7 @@ class Piece:
     @property
     def scattered(self) -> bool:
         """Whether this is a histogram. Only other histograms may share its stage."""
-        return any(True for t in self.targets for i in t.index for _ in loads(i))
+        return any(gathers(t.index) for t in self.targets)
 
     def reads(self) -> frozenset[str]:
         return self._read
@@ -102,11 +103,7 @@ def pieces_of(statements: Sequence[Statement]) -> list[Piece]:
 def _check_old_values(s: Statement) -> None:
     """Raises C115 for an update that reads its element through a local set before the loop, which has the old
     value and not the running one."""
-    if isinstance(s, Assign):
-        elements = {element_of(s)}
-    else:
-        elements = {Load(b, index, v.dtype) for (b, index), v in zip(s.targets, s.values, strict=True)}
-    old = next((u for u in s.uses if u.load in elements and len(u.loops) < len(s.loops)), None)
+    old = next((u for u in s.uses if u.load in s.targets and len(u.loops) < len(s.loops)), None)
     if old is not None:
         what = f"a local holds an element of `{old.load.buffer}` as it was before the loop that writes it"
         help_ = f"read `{old.load.buffer}` inside of the loop, or write to another array"
@@ -118,42 +115,32 @@ def point_of(loops: tuple[LoopVar, ...], kinds: tuple[DimKind, ...]) -> tuple[Af
     return tuple(Affine.var(v.name) for v, k in zip(loops, kinds, strict=True) if k is not DimKind.PW)
 
 
-def element_of(s: Assign) -> Load:
-    """The element that an assignment writes."""
-    return Load(s.target, s.index, s.value.dtype)
-
-
 def update(s: Assign) -> Update | None:
     """The update of a reduction that `s` makes, with its conditions; None if it is none."""
-    me = element_of(s)
+    me = s.target
     found = update_of(me, guarded(me, s.value, s.conds), s.value.dtype)
     # A combined value exists only when the reduction has ended, so nothing may read it before.
-    if found is None or any(x.buffer == s.target for e in (found.value, *s.index) for x in loads(e)):
+    if found is None or any(x.buffer == me.buffer for e in (found.value, *me.index) for x in loads(e)):
         return None
     return found
-
-
-def used_names(index: tuple[Expr, ...]) -> set[str]:
-    return {n.name for e in index for n in walk(e) if isinstance(n, Var)}
 
 
 def _scan_partners(statements: Sequence[Statement]) -> dict[int, list[int]]:
     """Running updates `s += …` -> statements of the same loops that store what has been summed so far."""
     out: dict[int, list[int]] = {}
-    scattered = [isinstance(t, Assign) and any(True for e in t.index for _ in loads(e)) for t in statements]
+    scattered = [isinstance(t, Assign) and gathers(t.target.index) for t in statements]
     read = [frozenset(loads(t.value)) if isinstance(t, Assign) else frozenset[Load]() for t in statements]
     for n, s in enumerate(statements):
         if not isinstance(s, Assign) or scattered[n] or update(s) is None:
             continue
-        free = [lv for lv in s.loops if lv.name not in used_names(s.index)]
-        me = element_of(s)
+        free, me = s.free, s.target
         stores = [
             k
             for k, t in enumerate(statements)
             if me in read[k]
             and isinstance(t, Assign)
             and k != n
-            and t.target != s.target
+            and t.target.buffer != me.buffer
             and not scattered[k]
             and free
             and t.loops == s.loops
@@ -166,12 +153,13 @@ def _scan_partners(statements: Sequence[Statement]) -> dict[int, list[int]]:
 def _running(n: int, s: Assign, stores: list[tuple[int, Statement]]) -> Piece:
     found = update(s)
     assert found is not None
-    me, held = element_of(s), accumulator(s.value.dtype)
+    me, held = s.target, accumulator(s.value.dtype)
     outputs = []
     for _, t in stores:
         assert isinstance(t, Assign)
-        value = t.value if t.cond is None else select(t.cond, t.value, element_of(t))
-        outputs.append(Output(t.target, t.index, replace_load(value, me, Var(component(0), held)), t.span))
+        value = t.value if t.cond is None else select(t.cond, t.value, t.target)
+        value = replace_load(value, me, Var(component(0), held))
+        outputs.append(Output(t.target.buffer, t.target.index, value, t.span))
     last = _last_value(n, s, found, stores, outputs)
     if last is not None:
         return last
@@ -179,7 +167,7 @@ def _running(n: int, s: Assign, stores: list[tuple[int, Statement]]) -> Piece:
     before = [k < n for k, _ in stores]
     if any(before) != all(before):
         raise Failed(carried("the running value is stored both before and after its update", s.span, None))
-    kinds = tuple(DimKind.CC if v.name in used_names(s.index) else DimKind.PS for v in s.loops)
+    kinds = tuple(DimKind.PS if v in s.free else DimKind.CC for v in s.loops)
     point = point_of(s.loops, kinds)
     members = tuple(
         PieceMember(k, Phase.UPDATE, point, frozenset({me})) for k in (n, *(k for k, _ in stores))
@@ -192,7 +180,7 @@ def _last_value(
     n: int, s: Assign, found: Update, stores: list[tuple[int, Statement]], outputs: list[Output]
 ) -> Piece | None:
     """`y[i] += x; z[i] = y[i];` in one loop: z finally has the value at the end of the reduction."""
-    free = {v.name for v in s.loops} - used_names(s.index)
+    free = {v.name for v in s.free}
     kept = [v for v in s.loops if v.name not in free]
     written = {o.buffer for o in outputs}
     for (k, t), o in zip(stores, outputs, strict=True):
@@ -201,20 +189,19 @@ def _last_value(
             k < n
             or t.conds
             or (used_names(o.index) | used_names((o.value,))) & free
-            or not _once(element_of(t), kept)
+            or not _once(t.target, kept)
         ):
             return None
     if any(x.buffer in written for e in (found.value, *(o.value for o in outputs)) for x in loads(e)):
         return None
-    held = accumulator(s.value.dtype)
-    me = element_of(s)
-    own = Output(s.target, s.index, convert(Var(component(0), held), me.dtype), s.span)
+    me, held = s.target, accumulator(s.value.dtype)
+    own = Output(me.buffer, me.index, _state(me), s.span)
     kinds = tuple(DimKind.PW if v.name in free else DimKind.CC for v in s.loops)
     point = point_of(s.loops, kinds)
     members = [PieceMember(n, Phase.UPDATE, point, frozenset({me}))]
     for order, (k, t) in enumerate(stores):
         assert isinstance(t, Assign)
-        kept_ = frozenset({me, element_of(t)})
+        kept_ = frozenset({me, t.target})
         members.append(PieceMember(k, Phase.FINISH + order, point, kept_, last=True))
     return Piece(n, s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),), s.span,
                  (own, *outputs), tuple(members), loose=found.loose)  # fmt: skip
@@ -222,10 +209,9 @@ def _last_value(
 
 def _check_stores(s: Assign, found: Update, outputs: list[Output]) -> None:
     """Raises unless each prefix has its own element, and nothing reads where another one is stored."""
-    loops = list(s.loops)
     for o in outputs:
         mine = Load(o.buffer, o.index, o.value.dtype)
-        if _meet(mine, mine, loops, loops, True) is not None:
+        if _meet(mine, s.loops) is not None:
             raise Failed(carried(f"`{o.buffer}`: the running value overwrites an earlier one", s.span, None))
         for e in (found.value, *(x.value for x in outputs), *o.index):
             for x in loads(e):
@@ -236,15 +222,13 @@ def _check_stores(s: Assign, found: Update, outputs: list[Output]) -> None:
 
 def replace_load(e: Expr, old: Load, new: Expr) -> Expr:
     """`e` with every load of `old` replaced (converted to its type)."""
-    if e == old:
-        return convert(new, old.dtype)
-    return map_children(e, lambda c: replace_load(c, old, new))
+    return replaced(e, old, convert(new, old.dtype))
 
 
 def _best(n: int, s: Best) -> Piece:
-    where = tuple(Load(b, i, v.dtype) for (b, i), v in zip(s.targets, s.values, strict=True))
+    where = s.targets
     index = where[0].index
-    scattered = any(isinstance(x, Load) for w in where for e in w.index for x in walk(e))
+    scattered = any(gathers(w.index) for w in where)
     own = set() if scattered else used_names(index)
     kinds = tuple(DimKind.CC if v.name in own else DimKind.PW for v in s.loops)
     _check_best(s, where, [v for v in s.loops if v.name in own], scattered)
@@ -253,10 +237,7 @@ def _best(n: int, s: Best) -> Piece:
     if any(x.buffer in targets for e in (*s.values, *index) for x in loads(e)):
         raise Failed(carried("the best so far depends on an earlier best", s.span, None))
     held = tuple(accumulator(w.dtype) for w in where)
-    outputs = tuple(
-        Output(w.buffer, w.index, convert(Var(component(c), held[c]), w.dtype), s.span)
-        for c, w in enumerate(where)
-    )
+    outputs = tuple(Output(w.buffer, w.index, _state(w, c), s.span) for c, w in enumerate(where))
     values = tuple(convert(v, h) for v, h in zip(s.values, held, strict=True))
     starts = tuple(convert(w, h) for w, h in zip(where, held, strict=True))
     member = PieceMember(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset(where))
@@ -278,102 +259,92 @@ def _check_best(s: Best, where: tuple[Load, ...], kept: list[LoopVar], scattered
     free = {v.name for v in s.loops if v not in kept}
     for w in where:
         foreign = used_names(w.index) & free
-        pair = None if foreign else _meet(w, w, kept, kept, True)
+        pair = None if foreign else _meet(w, kept)
         if foreign or pair is not None:
-            points = None if pair is None else meeting_text(pair, tuple(kept), tuple(kept))
+            points = None if pair is None else meeting_text(pair, kept, kept)
             what = f"`{w.buffer}`: several iterations update one element, each its own best so far"
             raise Failed(carried(what, s.span, points))
 
 
 def _assign(n: int, s: Assign) -> Piece:
-    me = element_of(s)
-    named = used_names(s.index)
-    found = update(s)
-    scattered = any(isinstance(x, Load) for e in s.index for x in walk(e))
-    free = [v for v in s.loops if v.name not in named]
-    held = accumulator(me.dtype)
-    if (
-        found is not None
-        and (free or scattered)
-        and (scattered or _once(me, [v for v in s.loops if v not in free]))
-    ):
+    me, free, found = s.target, s.free, update(s)
+    scattered = gathers(me.index)
+    if found is not None and (scattered or (free and _once(me, [v for v in s.loops if v not in free]))):
         kinds = tuple(DimKind.PW if scattered or v in free else DimKind.CC for v in s.loops)
-        store = Output(s.target, s.index, convert(Var(component(0), held), me.dtype), s.span)
-        member = PieceMember(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset({me}))
-        return Piece(n, s.loops, kinds, found.op, (me,), (found.value,), (convert(me, held),), s.span,
-                     (store,), (member,), loose=found.loose)  # fmt: skip
+        start = convert(me, accumulator(me.dtype))
+        return _piece(n, s, kinds, found.op, found.value, start, _state(me), me, loose=found.loose)
     return _scan(n, s) or _flag(n, s, free) or _map(n, s)
+
+
+def _piece(
+    n: int, s: Assign, kinds: tuple[DimKind, ...], op: Operator | None, value: Expr, start: Expr | None,
+    stored: Expr, *carried: Load, loose: str = "",
+) -> Piece:  # fmt: skip
+    """The piece of one statement by itself. stored: what it stores, of the combined value."""
+    store = Output(s.target.buffer, s.target.index, stored, s.span)
+    member = PieceMember(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset(carried))
+    return Piece(
+        n, s.loops, kinds, op, s.targets, (value,), (start,), s.span, (store,), (member,), loose=loose
+    )
+
+
+def _state(element: Load, c: int = 0) -> Expr:
+    """Component c of the combined value in the element's type."""
+    return convert(Var(component(c), accumulator(element.dtype)), element.dtype)
 
 
 def _map(n: int, s: Assign) -> Piece:
     """A map: no two iterations store the same element (`check_dependences` proves it)."""
-    me = element_of(s)
-    if any(True for e in s.index for _ in loads(e)):
-        what = f"`{s.target}` is assigned at an index that is data, where two iterations may meet"
-        raise Failed(carried(what, s.span, None, f"update it by an operator: {s.target}[…] += x"))
+    me = s.target
+    if gathers(me.index):
+        what = f"`{me.buffer}` is assigned at an index that is data, where two iterations may meet"
+        raise Failed(carried(what, s.span, None, f"update it by an operator: {me.buffer}[…] += x"))
     value = s.value if s.cond is None else select(s.cond, s.value, me)
-    store = Output(s.target, s.index, Var(component(0), me.dtype), s.span)
     kinds = (DimKind.CC,) * len(s.loops)
-    member = PieceMember(n, Phase.UPDATE, point_of(s.loops, kinds))
-    return Piece(n, s.loops, kinds, None, (me,), (convert(value, me.dtype),), (None,), s.span, (store,),
-                 (member,))  # fmt: skip
+    return _piece(n, s, kinds, None, convert(value, me.dtype), None, Var(component(0), me.dtype))
 
 
 def _flag(n: int, s: Assign, free: list[LoopVar]) -> Piece | None:
     """`if (x[i][j] == 7) some[i] = 1;`: the same value whichever iterations of j assign it, if any does."""
-    me = element_of(s)
+    me = s.target
     names = {v.name for v in free}
     cond = s.cond
     if cond is None or not free or used_names((s.value,)) & names:
         return None
-    if any(x.buffer == s.target for e in (cond, s.value, *s.index) for x in loads(e)):
+    if any(x.buffer == me.buffer for e in (cond, s.value, *me.index) for x in loads(e)):
         return None
-    if not _once(me, [v for v in s.loops if v not in free]) or any(True for e in s.index for _ in loads(e)):
+    if not _once(me, [v for v in s.loops if v not in free]) or gathers(me.index):
         return None
     kinds = tuple(DimKind.PW if v in free else DimKind.CC for v in s.loops)
     value = convert(select(Var(component(0), I32), s.value, me), me.dtype)
-    store = Output(s.target, s.index, value, s.span)
     known = isinstance(cond, Binary) and cond.op in COMPARISONS
     holds = cond if known else Binary("!=", cond, convert(Const(0, I32), cond.dtype), I32)
-    member = PieceMember(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset({me}))
-    return Piece(n, s.loops, kinds, Operator("||"), (me,), (holds,), (None,), s.span, (store,), (member,))
+    return _piece(n, s, kinds, Operator("||"), holds, None, value, me)
 
 
 def _scan(n: int, s: Assign) -> Piece | None:
     """S[i] = S[i-1] op value."""
-    me = element_of(s)
+    me = s.target
     found = None if s.conds else prefix_of(me, s.value, s.loops)
     if found is None:
         return None
-    held = accumulator(me.dtype)
     kinds = tuple(DimKind.PS if v == found.axis else DimKind.CC for v in s.loops)
-    store = Output(s.target, s.index, convert(Var(component(0), held), me.dtype), s.span)
-    member = PieceMember(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset({me, found.before}))
-    return Piece(n, s.loops, kinds, found.op, (me,), (found.value,), (found.start,), s.span, (store,),
-                 (member,), loose=found.loose)  # fmt: skip
+    value, start, loose = found.value, found.start, found.loose
+    return _piece(n, s, kinds, found.op, value, start, _state(me), me, found.before, loose=loose)
 
 
-def _meet(
-    a: Load, b: Load, loops: list[LoopVar], order: list[LoopVar], later: bool
-) -> tuple[dict[str, int], dict[str, int]] | None:
-    pairs = [
-        (x, y)
-        for x, y in zip(map(from_expr, a.index), map(from_expr, b.index), strict=True)
-        if x is not None and y is not None
-    ]
-    ranges = {v.name: v.extent for v in loops}
-    first, second = tuple(x for x, _ in pairs), tuple(y for _, y in pairs)
-    return meeting(first, second, ranges, tuple(v.name for v in order), later=later)
+def _meet(a: Load, loops: Sequence[LoopVar]) -> tuple[Point, Point] | None:
+    """Two iterations of `loops` that have the same element `a`. A subscript that is data counts as equal."""
+    index = tuple(x for x in map(from_expr, a.index) if x is not None)
+    return meeting(index, {v.name: v.extent for v in loops})
 
 
 def _once(me: Load, loops: list[LoopVar]) -> bool:
     """Whether every element belongs to one iteration of `loops`."""
-    return not loops or _meet(me, me, loops, loops, True) is None
+    return _meet(me, loops) is None
 
 
-def meeting_text(
-    pair: tuple[dict[str, int], dict[str, int]], a: tuple[LoopVar, ...], b: tuple[LoopVar, ...]
-) -> str:
+def meeting_text(pair: tuple[Point, Point], a: Sequence[LoopVar], b: Sequence[LoopVar]) -> str:
     """Two iterations in C's terms."""
     texts = []
     for point, loops in zip(pair, (a, b), strict=True):

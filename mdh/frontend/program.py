@@ -20,12 +20,12 @@ from mdh.frontend.shapes import (
     open_extents,
     pointer_shapes,
     reshape,
-    split_index,
 )
 from mdh.frontend.statements import Array, Assign, Best, OperatorPragma, Statement, Use
 from mdh.frontend.strict import check_comparison, check_grouping, ordered
 from mdh.frontend.tables import Table
 from mdh.ir.expr import Expr, Load, Var, substitute
+from mdh.ir.names import fresh
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Result, Scalar, Stage
 from mdh.ir.statement import PlacedStatement
 from mdh.ir.syntax import Function
@@ -120,24 +120,17 @@ def _buffers(
 
 
 def _reshaped(s: Statement, shapes: dict[str, PointerShape]) -> Statement:
-    def element(buffer: str, index: tuple[Expr, ...]) -> tuple[Expr, ...]:
-        index = tuple(reshape(e, shapes, s.loops) for e in index)
-        if buffer not in shapes:
-            return index
-        return split_index(Load(buffer, index, s_type), shapes, s.loops)
+    def rows(e: Expr) -> Expr:
+        return reshape(e, shapes, s.loops)
 
     uses = tuple(replace(u, load=_whole(reshape(u.load, shapes, u.loops))) for u in s.uses)
     match s:
         case Assign():
-            s_type = s.value.dtype
-            conds = tuple(reshape(c, shapes, s.loops) for c in s.conds)
-            value = reshape(s.value, shapes, s.loops)
-            return replace(s, index=element(s.target, s.index), value=value, conds=conds, uses=uses)
+            conds = tuple(map(rows, s.conds))
+            return replace(s, target=_whole(rows(s.target)), value=rows(s.value), conds=conds, uses=uses)
         case Best():
-            s_type = s.values[0].dtype
-            where = tuple((b, element(b, i)) for b, i in s.targets)
-            values = tuple(reshape(v, shapes, s.loops) for v in s.values)
-            return replace(s, targets=where, values=values, uses=uses)
+            targets = tuple(_whole(rows(t)) for t in s.targets)
+            return replace(s, targets=targets, values=tuple(map(rows, s.values)), uses=uses)
 
 
 def _whole(e: Expr) -> Load:
@@ -184,24 +177,15 @@ def _stage(
     # a counter may hide a parameter that an earlier expression has used
     seen = set(scalars)
     for v, kind in zip(first.loops, first.kinds, strict=True):
-        name = _free(v.cname, seen)
+        name = fresh(v.cname, seen)
         names[v.name] = Var(name)
         dims.append(Dim(name, v.extent, kind, v.start, v.step, v.span))
     if not dims:
-        dims.append(Dim(_free("one", seen), 1, DimKind.CC))
+        dims.append(Dim(fresh("one", seen), 1, DimKind.CC))
     results = tuple(_result(p, names, strict=strict) for p in group)
     stem = next((stage_names[n] for p in group for n in sorted(p.numbers) if n in stage_names), None)
     stem = stem or first.outputs[0].buffer
-    return Stage(_free(stem, taken), tuple(dims), (), results, first.span)
-
-
-def _free(stem: str, taken: set[str]) -> str:
-    """`stem`, or the first free one of `stem_2`, `stem_3`, …; marks it as taken."""
-    name, k = stem, 2
-    while name in taken:
-        name, k = f"{stem}_{k}", k + 1
-    taken.add(name)
-    return name
+    return Stage(fresh(stem, taken), tuple(dims), (), results, first.span)
 
 
 def _result(p: Piece, names: dict[str, Expr], *, strict: bool) -> Result:

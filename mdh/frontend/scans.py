@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from mdh.frontend.conversions import lossless, strip
 from mdh.frontend.guards import negation
-from mdh.frontend.typing_rules import convert, select
+from mdh.frontend.typing_rules import COMPARED, convert, select
 from mdh.frontend.updates import COMMUTING, LOGICAL, truth, update_of
 from mdh.ir.affine import exact_form, from_expr
 from mdh.ir.dtype import I32, accumulator
-from mdh.ir.expr import Binary, Const, Expr, Load, Select, Var, map_children, walk
+from mdh.ir.expr import Binary, Const, Expr, Load, Select, Var, map_children, substitute, walk
 from mdh.ir.program import Operator
 from mdh.ir.statement import LoopVar
 
@@ -81,7 +81,7 @@ def _plain(old: Load, value: Expr, axis: LoopVar) -> PrefixScan | None:
     found = update_of(old, value, old.dtype)
     if found is None:
         return None
-    start = convert(fixed(old, {axis.name: 0}), accumulator(old.dtype))
+    start = convert(at_first(old, axis), accumulator(old.dtype))
     return PrefixScan(old, axis, found.op, found.value, start, found.loose)
 
 
@@ -96,18 +96,18 @@ def _begun(old: Load, value: Expr, axis: LoopVar) -> PrefixScan | None:
         if any(isinstance(x, Load) and x.buffer == old.buffer for x in walk(first)):
             continue
         if strip(then, old.dtype) == old:
-            found = update_of(old, _replaced(value, chosen, convert(old, chosen.dtype)), old.dtype)
+            found = update_of(old, replaced(value, chosen, convert(old, chosen.dtype)), old.dtype)
             if found is not None and (found.op.name not in ("min", "max") or lossless(first.dtype, held)):
-                begin = fixed(first, {axis.name: 0})
+                begin = at_first(first, axis)
                 start = convert(truth(begin) if found.op.name in LOGICAL else begin, held)
                 return PrefixScan(old, axis, found.op, found.value, start, found.loose)
         elif strip(value, old.dtype) == chosen:
             found = update_of(old, then, old.dtype)
             if found is not None and found.op.name in BEGUN:
                 x = convert(first, held)
-                again = repeated(found.op, fixed(x, {axis.name: 0}))
+                again = repeated(found.op, at_first(x, axis))
                 if x != found.value:
-                    x = convert(select(_after_first(axis), found.value, x), held)
+                    x = convert(select(Binary(">", Var(axis.name), Const(0, I32), I32), found.value, x), held)
                 return PrefixScan(old, axis, found.op, x, again, found.loose)
     return None
 
@@ -118,10 +118,6 @@ def repeated(op: Operator, first: Expr) -> Expr | None:
     return first if op.name in ("min", "max") and first.dtype.is_float else None
 
 
-def _after_first(axis: LoopVar) -> Expr:
-    return Binary(">", Var(axis.name), Const(0, I32), I32)
-
-
 def _later(cond: Expr, axis: LoopVar) -> bool | None:
     """True: `cond` holds at all points of `axis` but the first; False: only at the first; None: neither."""
     if isinstance(cond, Binary) and cond == negation(cond.left):
@@ -130,7 +126,7 @@ def _later(cond: Expr, axis: LoopVar) -> bool | None:
             return not inner
     if from_expr(cond) is not None:
         cond = Binary("!=", cond, Const(0, I32), I32)
-    if not (isinstance(cond, Binary) and cond.op in ("<", "<=", ">", ">=", "==", "!=")):
+    if not (isinstance(cond, Binary) and cond.op in COMPARED):
         return None
     box = {axis.name: (0, axis.extent - 1)}
     left, right = exact_form(cond.left, box), exact_form(cond.right, box)
@@ -142,7 +138,7 @@ def _later(cond: Expr, axis: LoopVar) -> bool | None:
     # The difference is monotone, so three points suffice, except for an equality in between.
     points = sorted({0, 1, axis.extent - 1}) if axis.extent > 1 else [0]
     values = [d.const + d.coefficient(axis.name) * p for p in points]
-    held = [_compare(cond.op, v) for v in values]
+    held = [COMPARED[cond.op](v, 0) for v in values]
     if cond.op in ("==", "!=") and values[0] != 0:
         return None
     if len(set(held[1:])) > 1 or (len(held) > 1 and held[0] == held[1]):
@@ -150,18 +146,11 @@ def _later(cond: Expr, axis: LoopVar) -> bool | None:
     return not held[0]
 
 
-def _compare(op: str, n: int) -> bool:
-    return {"<": n < 0, "<=": n <= 0, ">": n > 0, ">=": n >= 0, "==": n == 0, "!=": n != 0}[op]
+def replaced(e: Expr, old: Expr, new: Expr) -> Expr:
+    """`e` with every `old` replaced."""
+    return new if e == old else map_children(e, lambda c: replaced(c, old, new))
 
 
-def _replaced(e: Expr, old: Expr, new: Expr) -> Expr:
-    if e == old:
-        return new
-    return map_children(e, lambda c: _replaced(c, old, new))
-
-
-def fixed(e: Expr, values: dict[str, int]) -> Expr:
-    """`e` with loop variables fixed."""
-    if isinstance(e, Var) and e.name in values:
-        return Const(values[e.name], e.dtype)
-    return map_children(e, lambda c: fixed(c, values))
+def at_first(e: Expr, axis: LoopVar) -> Expr:
+    """`e` at the first point of a loop."""
+    return substitute(e, {axis.name: Const(0, I32)})

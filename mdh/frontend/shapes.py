@@ -1,7 +1,7 @@
 """Derives the shapes of plain pointers from their subscripts, and proves that every access stays inside."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
@@ -137,18 +137,12 @@ def reshape(e: Expr, shapes: dict[str, PointerShape], loops: tuple[LoopVar, ...]
     """`e` with the loads of pointers indexed by rows."""
     inner = map_children(e, lambda c: reshape(c, shapes, loops))
     if isinstance(inner, Load) and inner.buffer in shapes:
-        return Load(inner.buffer, split_index(inner, shapes, loops), inner.dtype)
+        aff, strides = from_expr(inner.index[0]), shapes[inner.buffer].strides
+        if aff is not None and strides != (1,):
+            digits = split(aff, strides, {lv.name: (0, lv.extent - 1) for lv in loops})
+            assert digits is not None
+            return replace(inner, index=tuple(to_expr(d, I32) for d in digits))
     return inner
-
-
-def split_index(load: Load, shapes: dict[str, PointerShape], loops: tuple[LoopVar, ...]) -> tuple[Expr, ...]:
-    shape = shapes[load.buffer]
-    aff = from_expr(load.index[0])
-    if aff is None or shape.strides == (1,):
-        return load.index
-    digits = split(aff, shape.strides, {lv.name: (0, lv.extent - 1) for lv in loops})
-    assert digits is not None
-    return tuple(to_expr(d, I32) for d in digits)
 
 
 def check_bounds(uses: Sequence[Use], extents: Mapping[str, tuple[int, ...]], flat: frozenset[str]) -> None:
@@ -160,7 +154,9 @@ def check_bounds(uses: Sequence[Use], extents: Mapping[str, tuple[int, ...]], fl
         for k, e in enumerate(u.load.index):
             n = None if pointer else extents[u.load.buffer][k]
             aff = from_expr(e)
-            ends = None if aff is None else _least_and_most(aff, n, u)
+            if aff is None or _within(aff, n, u):
+                continue
+            ends = _reach(aff, u)
             if ends is None:
                 continue
             value, point = ends[0] if ends[0][0] < 0 else ends[1]
@@ -173,12 +169,10 @@ def check_bounds(uses: Sequence[Use], extents: Mapping[str, tuple[int, ...]], fl
         raise Failed(*found)
 
 
-def _least_and_most(a: Affine, n: int | None, u: Use) -> tuple[Reach, Reach] | None:
-    """Like `_reach`, but conditions are used only if the whole box is not inside."""
+def _within(a: Affine, n: int | None, u: Use) -> bool:
+    """Whether the whole box is inside, so that conditions need not be asked."""
     low, high = a.bounds(_box(u))
-    if low >= 0 and (n is None or high < n):
-        return None
-    return _reach(a, u)
+    return low >= 0 and (n is None or high < n)
 
 
 def _outside(u: Use, k: int, extent: int | None, value: int, point: dict[str, int]) -> Diagnostic:

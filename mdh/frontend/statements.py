@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from mdh.ir.dtype import I32, DType
-from mdh.ir.expr import Binary, Expr, Load, loads
+from mdh.ir.expr import Binary, Expr, Load, Var, loads, walk
 from mdh.ir.statement import LoopVar
 from mdh.source import Span
 
@@ -34,13 +34,12 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """target[index] = value at every point of `loops` where all of `conds` (outermost first) hold.
+    """target = value at every point of `loops` where all of `conds` (outermost first) hold.
 
     uses: its accesses in the text, with those of its conditions and its locals.
     """
 
-    target: str
-    index: tuple[Expr, ...]
+    target: Load
     value: Expr
     conds: tuple[Expr, ...]
     loops: tuple[LoopVar, ...]
@@ -48,8 +47,14 @@ class Assign:
     uses: tuple[Use, ...]
 
     @property
-    def targeted(self) -> frozenset[str]:
-        return frozenset({self.target})
+    def targets(self) -> tuple[Load, ...]:
+        return (self.target,)
+
+    @property
+    def free(self) -> list[LoopVar]:
+        """The loops that the target's subscripts do not name."""
+        named = used_names(self.target.index)
+        return [v for v in self.loops if v.name not in named]
 
     @property
     def cond(self) -> Expr | None:
@@ -66,17 +71,13 @@ class Best:
 
     op: str
     tie: str
-    targets: tuple[tuple[str, tuple[Expr, ...]], ...]
+    targets: tuple[Load, ...]
     values: tuple[Expr, ...]
     loops: tuple[LoopVar, ...]
     span: Span
     uses: tuple[Use, ...]
     loose: str = ""
     """Why the sign of a zero may differ from C."""
-
-    @property
-    def targeted(self) -> frozenset[str]:
-        return frozenset(b for b, _ in self.targets)
 
 
 Statement = Assign | Best
@@ -91,6 +92,16 @@ class OperatorPragma:
     span: Span
 
 
+def used_names(index: tuple[Expr, ...]) -> set[str]:
+    """The variables that subscripts name."""
+    return {n.name for e in index for n in walk(e) if isinstance(n, Var)}
+
+
+def gathers(index: tuple[Expr, ...]) -> bool:
+    """Whether a subscript is data: whether one of the expressions reads an array."""
+    return any(True for e in index for _ in loads(e))
+
+
 def conflict(a: Statement, b: Statement) -> bool:
     """Whether one of the two writes a buffer that the other reads or writes."""
     return conflicting(buffers_of(a), buffers_of(b))
@@ -101,8 +112,8 @@ Buffers = tuple[frozenset[str], frozenset[str]]
 
 
 def buffers_of(s: Statement) -> Buffers:
-    read = (s.value, *s.index, *s.conds) if isinstance(s, Assign) else s.values
-    return s.targeted, frozenset(x.buffer for e in read for x in loads(e))
+    read = (s.value, *s.target.index, *s.conds) if isinstance(s, Assign) else s.values
+    return frozenset(t.buffer for t in s.targets), frozenset(x.buffer for e in read for x in loads(e))
 
 
 def conflicting(a: Buffers, b: Buffers) -> bool:

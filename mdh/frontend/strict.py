@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from mdh.diagnostics import fail
 from mdh.frontend.conversions import kept
-from mdh.frontend.pieces import Piece, update, used_names
+from mdh.frontend.pieces import Piece, update
 from mdh.frontend.scans import prefix_of
-from mdh.frontend.statements import Assign, Statement
+from mdh.frontend.statements import Assign, Statement, gathers
 from mdh.ir.dtype import DType, accumulator
-from mdh.ir.expr import Binary, Cast, Expr, Load, Select, loads, without_casts
+from mdh.ir.expr import Binary, Cast, Expr, Select, loads, without_casts
 from mdh.ir.program import Result
 
 
@@ -19,19 +19,18 @@ def check_grouping(statements: Sequence[Statement]) -> None:
     for s in statements:
         if not isinstance(s, Assign) or not s.value.dtype.is_float:
             continue
-        me = Load(s.target, s.index, s.value.dtype)
-        gathered = any(True for i in s.index for _ in loads(i))
-        met = gathered or {v.name for v in s.loops} - used_names(s.index)
+        me, name = s.target, s.target.buffer
+        met = gathers(me.index) or s.free
         known = (met and update(s) is not None) or prefix_of(me, s.value, s.loops) is not None
-        if known and _regrouped(s.value, s.target):
+        if known and _regrouped(s.value, name):
             raise fail(
                 "C150",
-                f"`{s.target}` is updated by several terms, and --strict-fp keeps them apart",
+                f"`{name}` is updated by several terms, and --strict-fp keeps them apart",
                 s.span,
-                help=f"C adds them one by one; write one value where that is meant: `{s.target} += a + b`",
+                help=f"C adds them one by one; write one value where that is meant: `{name} += a + b`",
             )
         if known and _wider(s.value, accumulator(s.value.dtype)):
-            what = f"`{s.target}` is updated in double and rounded each time, which --strict-fp cannot keep"
+            what = f"`{name}` is updated in double and rounded each time, which --strict-fp cannot keep"
             raise fail(
                 "C150", what, s.span, help="convert the new value first: `y += (float)x`, or sum in a double"
             )

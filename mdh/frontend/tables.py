@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from mdh.frontend.statements import Array
 from mdh.frontend.typing_rules import binary, select
 from mdh.ir.affine import from_expr
 from mdh.ir.dtype import I32, DType
@@ -22,22 +23,22 @@ class Table:
     values: tuple[Expr, ...]
     span: Span
 
+    @property
+    def array(self) -> Array:
+        return Array(self.name, self.dtype, self.shape, True, True, self.span)
 
-def element_of_table(table: Table, index: tuple[Expr, ...]) -> Expr:
+
+def element_of_table(shape: tuple[int, ...], index: tuple[Expr, ...], values: tuple[Expr, ...]) -> Expr:
     """The value at `index`, which is inside."""
-    return _choice(table.shape, index, table.values)
-
-
-def _choice(shape: tuple[int, ...], index: tuple[Expr, ...], values: tuple[Expr, ...]) -> Expr:
     if not shape:
         return values[0]
     whole = from_expr(index[0])
     rows = len(values) // shape[0]
     if whole is not None and not whole.terms:
         at = min(max(whole.const, 0), shape[0] - 1) * rows
-        return _choice(shape[1:], index[1:], values[at : at + rows])
+        return element_of_table(shape[1:], index[1:], values[at : at + rows])
     return _halves(index[0], 0, shape[0], [
-        _choice(shape[1:], index[1:], values[k * rows : (k + 1) * rows]) for k in range(shape[0])
+        element_of_table(shape[1:], index[1:], values[k * rows : (k + 1) * rows]) for k in range(shape[0])
     ])  # fmt: skip
 
 

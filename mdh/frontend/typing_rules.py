@@ -1,39 +1,19 @@
 """Typed arithmetic as C does it: promotions, conversions, constant folding."""
 
 import math
+import operator
+from collections.abc import Callable
 
 from mdh.ir.dtype import BF16, F16, F32, F64, I32, I64, DType, common, promote_integer
 from mdh.ir.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Select, Unary
 
-ONE = (
-    "sqrt",
-    "exp",
-    "exp2",
-    "log",
-    "log2",
-    "log10",
-    "log1p",
-    "expm1",
-    "sin",
-    "cos",
-    "tan",
-    "asin",
-    "acos",
-    "atan",
-    "sinh",
-    "cosh",
-    "tanh",
-    "fabs",
-    "floor",
-    "ceil",
-    "round",
-    "trunc",
-    "rint",
-    "erf",
-    "cbrt",
+_ONE = (
+    "sqrt exp exp2 log log2 log10 log1p expm1 sin cos tan asin acos atan sinh cosh tanh fabs floor ceil round"
+    " trunc rint erf cbrt"
 )
-TWO = ("pow", "fmax", "fmin", "fmod", "atan2", "hypot", "copysign")
-FUNCTIONS = {**dict.fromkeys(ONE, 1), **dict.fromkeys(TWO, 2), "fma": 3}
+_TWO = "pow fmax fmin fmod atan2 hypot copysign"
+FUNCTIONS = {**dict.fromkeys(_ONE.split(), 1), **dict.fromkeys(_TWO.split(), 2), "fma": 3}
+"""Functions of math.h that a program may call, by their double names, with the number of arguments."""
 
 
 def widened(e: Expr) -> Expr:
@@ -73,6 +53,14 @@ def _sticky(x: int | float) -> float:
     return math.copysign(math.ldexp(short | (short << more != abs(x)), more), x)
 
 
+COMPARED: dict[str, Callable[[int, int], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+    "==": operator.eq, "!=": operator.ne,
+}  # fmt: skip
+_COMPUTED: dict[str, Callable[[int, int], int]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "<<": operator.lshift, ">>": operator.rshift,
+    "&": operator.and_, "|": operator.or_, "^": operator.xor,
+}  # fmt: skip
 FORMATS = {F32: (24, -125, 128), F16: (11, -13, 16), BF16: (8, -125, 128)}
 """For each type: digits of the significand, frexp's exponents of the least normal and the greatest."""
 
@@ -119,33 +107,21 @@ def _fold(op: str, e: Binary) -> Expr:
 
 
 def _integer(op: str, x: int, y: int) -> int | None:
+    """C's `x op y` before it is wrapped; None if C does not define it."""
     match op:
-        case "+":
-            return x + y
-        case "-":
-            return x - y
-        case "*":
-            return x * y
-        case "/":
-            return None if y == 0 else abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
-        case "%":
-            return None if y == 0 else abs(x) % abs(y) * (1 if x >= 0 else -1)
-        case "<<":
-            return x << y if 0 <= y < 64 else None
-        case ">>":
-            return x >> y if 0 <= y < 64 else None
-        case "&":
-            return x & y
-        case "|":
-            return x | y
-        case "^":
-            return x ^ y
+        case "/" | "%":
+            if y == 0:
+                return None
+            quotient = abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+            return quotient if op == "/" else x - quotient * y
+        case "<<" | ">>" if not 0 <= y < 64:
+            return None
         case "&&":
             return int(bool(x) and bool(y))
         case "||":
             return int(bool(x) or bool(y))
         case _:
-            return int({"<": x < y, "<=": x <= y, ">": x > y, ">=": x >= y, "==": x == y, "!=": x != y}[op])
+            return int({**COMPARED, **_COMPUTED}[op](x, y))
 
 
 def unary(op: str, e: Expr) -> Expr:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from math import nan
 
 from mdh.frontend.conversions import is_compared, kept, same_order, strip
+from mdh.frontend.statements import gathers
 from mdh.frontend.typing_rules import binary, convert, select, unary
 from mdh.ir.dtype import I32, DType, accumulator
 from mdh.ir.expr import COMPARISONS, Binary, Call, Const, Expr, Load, Select, Unary, loads, walk
@@ -70,7 +71,7 @@ def guarded_parts(e: Expr) -> Iterator[Expr]:
         match n:
             case Binary("/" | "%", _, right, dtype) if not dtype.is_float and not isinstance(right, Const):
                 yield n
-            case Load(_, index) if any(True for i in index for _ in loads(i)):
+            case Load(_, index) if gathers(index):
                 yield n
 
 

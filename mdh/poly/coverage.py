@@ -12,6 +12,7 @@ from functools import lru_cache
 import islpy as isl
 
 from mdh.poly.digits import Chain
+from mdh.poly.sets import coordinates
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +32,17 @@ def miscovered(chain: Chain) -> Miss | None:
     domain = isl.Set(f"{{ [e] : 0 <= e < {chain[0].parent} }}")
     missing = domain.subtract(owned.range())
     if not missing.is_empty():
-        return Miss(_coordinates(missing.lexmin().sample_point())[0])
+        return Miss(coordinates(missing.lexmin().sample_point())[0])
     if owned.is_injective():
         return None
     again = owned.apply_range(owned.reverse())
     different = again.subtract(isl.Map.identity(again.get_space()))
     pair = different.wrap().sample_point()
-    numbers = _coordinates(pair)
+    numbers = coordinates(pair)
     half = len(numbers) // 2
     first, second = numbers[:half], numbers[half:]
-    element = owned.intersect_domain(_singleton(first)).range().sample_point()
-    return Miss(_coordinates(element)[0], (first, second))
+    element = owned.intersect_domain(isl.Set(f"{{ [{', '.join(map(str, first))}] }}")).range().sample_point()
+    return Miss(coordinates(element)[0], (first, second))
 
 
 def ownership(chain: Chain) -> isl.Map:
@@ -70,16 +71,3 @@ def iteration(chain: Chain, part: str, element: str) -> str:
     hidden = ", ".join(f"{element}{i}" for i in range(1, len(chain)))
     text = " and ".join(bound)
     return f"exists {hidden} : {text}" if hidden else text
-
-
-def _singleton(point: tuple[int, ...]) -> isl.Set:
-    return isl.Set(f"{{ [{', '.join(map(str, point))}] }}")
-
-
-def _coordinates(point: isl.Point) -> tuple[int, ...]:
-    """The integers of a point of a set or of a wrapped map."""
-    whole = isl.Set.from_point(point)
-    return tuple(
-        whole.plain_get_val_if_fixed(isl.dim_type.set, i).to_python()
-        for i in range(whole.dim(isl.dim_type.set))
-    )

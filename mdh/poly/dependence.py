@@ -1,8 +1,9 @@
-"""Finds by isl whether two accesses of a nest touch the same element, and how far an access reaches."""
+"""Finds by isl whether iterations of a nest touch the same element, and how far an access reaches."""
 
 import islpy as isl
 
 from mdh.ir.affine import Affine
+from mdh.poly.sets import Point, affine_text, before, coordinates, least_pair
 
 Ranges = dict[str, int]
 """Loop variable -> extent."""
@@ -12,44 +13,14 @@ Reach = tuple[int, dict[str, int]]
 """A value and the iteration that takes it."""
 
 
-def _sum(a: Affine, mark: str) -> str:
-    terms = [f"{c}*{n}{mark}" for n, c in a.terms]
-    return " + ".join([*terms, str(a.const)])
-
-
-def meeting(
-    first: tuple[Affine, ...],
-    second: tuple[Affine, ...],
-    ranges: Ranges,
-    order: tuple[str, ...],
-    *,
-    later: bool = True,
-) -> tuple[dict[str, int], dict[str, int]] | None:
-    """Two iterations p, q with first(p) = second(q); None if there are none.
-
-    q comes after p in the lexicographic order of `order`, or is merely different if `later` is False.
-    """
-    names = sorted(ranges)
-    p = ", ".join(f"{n}_p" for n in names)
-    q = ", ".join(f"{n}_q" for n in names)
-    bounds = " and ".join(f"0 <= {n}_{m} < {ranges[n]}" for n in names for m in "pq")
-    same = " and ".join(f"{_sum(a, '_p')} = {_sum(b, '_q')}" for a, b in zip(first, second, strict=True))
-    after = []
-    for k, n in enumerate(order):
-        before = [f"{m}_p = {m}_q" for m in order[:k]]
-        after.append(" and ".join([*before, f"{n}_p < {n}_q"]))
-        if not later:
-            after.append(" and ".join([*before, f"{n}_p > {n}_q"]))
-    if not after or not names:
-        return None
-    joined = " or ".join(f"({t})" for t in after)
-    text = f"{{ [{p}, {q}] : {bounds} and {same or '1 = 1'} and ({joined}) }}"
-    found = isl.Set(text)
-    if found.is_empty():
-        return None
-    values = _values(found.lexmin().sample_point(), 2 * len(names))
-    half = len(names)
-    return dict(zip(names, values[:half], strict=True)), dict(zip(names, values[half:], strict=True))
+def meeting(index: tuple[Affine, ...], ranges: Ranges) -> tuple[Point, Point] | None:
+    """Two different iterations in which `index` is the same element, the earlier one first; None if there are
+    none. The iterations of `ranges` are in lexicographic order."""
+    first, second = ({n: f"{x}{k}" for k, n in enumerate(sorted(ranges))} for x in "ab")
+    bounds = [f"0 <= {v[n]} < {extent}" for v in (first, second) for n, extent in ranges.items()]
+    same = [f"{affine_text(f, first)} = {affine_text(f, second)}" for f in index]
+    order = before([first[n] for n in ranges], [second[n] for n in ranges], equal=False)
+    return least_pair(first, second, [*bounds, *same, order])
 
 
 def reach(a: Affine, ranges: Ranges, clauses: tuple[Clause, ...]) -> tuple[Reach, Reach] | None:
@@ -60,24 +31,15 @@ def reach(a: Affine, ranges: Ranges, clauses: tuple[Clause, ...]) -> tuple[Reach
     names = sorted(ranges)
     others = sorted({n for c in clauses for x in c for n in x.names} - set(names))
     place = {n: f"x{k}" for k, n in enumerate([*names, *others])}
-
-    def text(x: Affine) -> str:
-        return " + ".join([*(f"{c}*{place[n]}" for n, c in x.terms), str(x.const)])
-
     box = [f"0 <= {place[n]} < {ranges[n]}" for n in names]
-    held = " or ".join("(" + (" and ".join(f"{text(x)} >= 0" for x in c) or "1 = 1") + ")" for c in clauses)
-    inside = " and ".join([*box, f"v = {text(a)}", f"({held or '1 = 0'})"])
+    held = " or ".join(
+        "(" + (" and ".join(f"{affine_text(x, place)} >= 0" for x in c) or "1 = 1") + ")" for c in clauses
+    )
+    inside = " and ".join([*box, f"v = {affine_text(a, place)}", f"({held or '1 = 0'})"])
     extra = f"exists {', '.join(place[n] for n in others)} : " if others else ""
     space = ", ".join(["v", *(place[n] for n in names)])
     found = isl.Set(f"{{ [{space}] : {extra}{inside} }}")
     if found.is_empty():
         return None
-    least, greatest = (_values(s.sample_point(), 1 + len(names)) for s in (found.lexmin(), found.lexmax()))
-    return (least[0], dict(zip(names, least[1:], strict=True))), (
-        greatest[0],
-        dict(zip(names, greatest[1:], strict=True)),
-    )
-
-
-def _values(point: isl.Point, count: int) -> list[int]:
-    return [int(point.get_coordinate_val(isl.dim_type.set, i).to_python()) for i in range(count)]
+    (least, *first), (most, *last) = (coordinates(s.sample_point()) for s in (found.lexmin(), found.lexmax()))
+    return (least, dict(zip(names, first, strict=True))), (most, dict(zip(names, last, strict=True)))

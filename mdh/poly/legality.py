@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mdh.ir.affine import Affine
-from mdh.ir.statement import LoopVar, Phase, PlacedStatement, Placement, TextAccess
-from mdh.poly.sets import Point, affine_text, least_point
+from mdh.ir.statement import Phase, PlacedStatement, Placement, TextAccess
+from mdh.poly.sets import Point, affine_text, before, least_pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,12 +174,29 @@ def _lost(
     ordered: x stands before y in the text.
     """
     pinned = set(_pinned(x, y))
-    common = [v for v, w in zip(x.loops, y.loops, strict=False) if v == w]
-    if not ordered and all((v.name, v.name) in pinned for v in common):
+    common = [v.name for v, w in zip(x.loops, y.loops, strict=False) if v == w]
+    if not ordered and all((name, name) in pinned for name in common):
         return None
     if need is not None and all(_holds(f, g, pinned) for f, g in need):
         return None
-    return _witness(_relation(a, b, x, y, need, ordered=ordered), a.statement.loops, b.statement.loops)
+    first = {v.name: f"a{k}" for k, v in enumerate(a.statement.loops)}
+    second = {v.name: f"b{k}" for k, v in enumerate(b.statement.loops)}
+    terms = [f"0 <= {first[v.name]} < {v.extent}" for v in a.statement.loops]
+    terms += [f"0 <= {second[v.name]} < {v.extent}" for v in b.statement.loops]
+    terms += [
+        f"{affine_text(f, first)} = {affine_text(g, second)}"
+        for f, g in zip(x.index, y.index, strict=True)
+        if f is not None and g is not None
+    ]
+    terms.append(before([first[n] for n in common], [second[n] for n in common], equal=ordered))
+    if a.number == b.number:
+        pairs = zip(first.values(), second.values(), strict=True)
+        terms.append(" or ".join(f"{p} != {q}" for p, q in pairs) or "1 = 0")
+    if need is not None:
+        terms.append(
+            " or ".join(f"{affine_text(f, first)} != {affine_text(g, second)}" for f, g in need) or "1 = 0"
+        )
+    return least_pair(first, second, terms)
 
 
 def _pinned(x: TextAccess, y: TextAccess) -> Iterator[tuple[str, str]]:
@@ -196,51 +213,3 @@ def _holds(f: Affine, g: Affine, pinned: set[tuple[str, str]]) -> bool:
     if f.const != g.const or len(f.terms) != len(g.terms):
         return False
     return all(c == d and (v, w) in pinned for (v, c), (w, d) in zip(f.terms, g.terms, strict=True))
-
-
-def _relation(
-    a: PlacedStatement, b: PlacedStatement, x: TextAccess, y: TextAccess, need: Need | None, *, ordered: bool
-) -> str:
-    """The lost instances as a set in isl's text: a's loop variables, then b's."""
-    first = {v.name: f"a{k}" for k, v in enumerate(a.statement.loops)}
-    second = {v.name: f"b{k}" for k, v in enumerate(b.statement.loops)}
-    terms = [f"0 <= {first[v.name]} < {v.extent}" for v in a.statement.loops]
-    terms += [f"0 <= {second[v.name]} < {v.extent}" for v in b.statement.loops]
-    terms += [
-        f"{affine_text(f, first)} = {affine_text(g, second)}"
-        for f, g in zip(x.index, y.index, strict=True)
-        if f is not None and g is not None
-    ]
-    common = [v.name for v, w in zip(x.loops, y.loops, strict=False) if v == w]
-    terms.append(_before([first[n] for n in common], [second[n] for n in common], ordered=ordered))
-    if a.number == b.number:
-        pairs = zip(first.values(), second.values(), strict=True)
-        terms.append(" or ".join(f"{p} != {q}" for p, q in pairs) or "1 = 0")
-    if need is not None:
-        terms.append(
-            " or ".join(f"{affine_text(f, first)} != {affine_text(g, second)}" for f, g in need) or "1 = 0"
-        )
-    whole = " and ".join(f"({t})" for t in terms)
-    return f"{{ [{', '.join([*first.values(), *second.values()])}] : {whole} }}"
-
-
-def _before(a: list[str], b: list[str], *, ordered: bool) -> str:
-    """The iterations of the common loops are in lexicographic order; equal ones count if `ordered`."""
-    cases = [
-        " and ".join([*(f"{p} = {q}" for p, q in zip(a[:k], b[:k], strict=True)), f"{a[k]} < {b[k]}"])
-        for k in range(len(a))
-    ]
-    if ordered:
-        cases.append(" and ".join(f"{p} = {q}" for p, q in zip(a, b, strict=True)) or "1 = 1")
-    return " or ".join(f"({c})" for c in cases) or "1 = 0"
-
-
-def _witness(text: str, a: tuple[LoopVar, ...], b: tuple[LoopVar, ...]) -> tuple[Point, Point] | None:
-    values = least_point(text, len(a) + len(b))
-    if values is None:
-        return None
-    names = [v.name for v in (*a, *b)]
-    half = len(a)
-    return dict(zip(names[:half], values[:half], strict=True)), dict(
-        zip(names[half:], values[half:], strict=True)
-    )

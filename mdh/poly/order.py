@@ -6,6 +6,7 @@ import islpy as isl
 
 from mdh.poly.coverage import iteration
 from mdh.poly.digits import Chain
+from mdh.poly.sets import coordinates
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
 Order = tuple[tuple[int, int], ...]
@@ -29,10 +30,7 @@ def first_reversal(chains: tuple[Chain, ...], order: Order) -> Pair | None:
     swapped = swapped.intersect(isl.Map.lex_lt(owned.range().get_space()))
     if swapped.is_empty():
         return None
-    point = isl.Set.from_point(swapped.wrap().lexmin().sample_point())
-    numbers = tuple(
-        point.plain_get_val_if_fixed(isl.dim_type.set, i).to_python() for i in range(2 * len(chains))
-    )
+    numbers = coordinates(swapped.wrap().lexmin().sample_point())
     return numbers[: len(chains)], numbers[len(chains) :]
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.expr import Load, loads
 from mdh.ir.program import DimKind, Result, Stage
-from mdh.poly.sets import Point, affine_text, least_point
+from mdh.poly.sets import Point, affine_text, least_pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +102,4 @@ def _solved(stage: Stage, w: _Touch, t: _Touch, kept: list[str] | None) -> tuple
     ]
     if kept is not None:
         terms.append(" or ".join(f"{first[n]} != {second[n]}" for n in kept) or "1 = 0")
-    text = (
-        f"{{ [{', '.join([*first.values(), *second.values()])}] : {' and '.join(f'({t})' for t in terms)} }}"
-    )
-    values = least_point(text, 2 * len(names))
-    if values is None:
-        return None
-    half = len(names)
-    return dict(zip(names, values[:half], strict=True)), dict(zip(names, values[half:], strict=True))
+    return least_pair(first, second, terms)

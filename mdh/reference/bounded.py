@@ -186,15 +186,11 @@ class BoundedArithmetic:
 
         total, size = over(a.value, b.value), over(np.abs(a.value), np.abs(b.value))
         whole = self.exact and a.bound is None and b.bound is None and error.whole(a.value, b.value)
-        slack = None
-        if a.bound is not None:
-            slack = over(a.bound, np.abs(b.value) + b.slack)
-        if b.bound is not None:
-            part = over(np.abs(a.value), b.bound)
-            slack = part if slack is None else slack + part
-        if not whole:
-            own = size * unit_roundoff(product)
-            slack = own if slack is None else slack + own
+        slack = error.added(
+            None if a.bound is None else over(a.bound, np.abs(b.value) + b.slack),
+            None if b.bound is None else over(np.abs(a.value), b.bound),
+            None if whole else size * unit_roundoff(product),
+        )
         factor = error.truncated_factor(count) if truncating else error.sum_factor(count)
         return self._summed(start, total, size, slack, dtype, factor, exact=whole)
 
@@ -206,8 +202,7 @@ class BoundedArithmetic:
         known."""
         if start is not None:
             total, size = start.value + total, np.abs(start.value) + size
-            if start.bound is not None:
-                slack = start.bound if slack is None else slack + start.bound
+            slack = error.added(start.bound, slack)
             exact = exact and start.bound is None and error.whole(start.value)
         if exact and bool((size <= 2.0 ** precision(dtype)).all()):
             return Bounded(total)
@@ -215,7 +210,7 @@ class BoundedArithmetic:
         if alike is not None:
             factor = np.where(alike > 1, factor + alike, factor)
         own = factor * unit_roundoff(dtype) * size + smallest(dtype)
-        return Bounded(total, error.clean(own if slack is None else own + slack))
+        return Bounded(total, error.clean(own + (0.0 if slack is None else slack)))
 
     def reduce_record(
         self,

@@ -72,6 +72,12 @@ def clean(bound: Array) -> Array:
     return np.where(np.isnan(bound), np.inf, bound)
 
 
+def added(*bounds: Array | None) -> Array | None:
+    """The sum of bounds; None if none allows an error."""
+    known = [b for b in bounds if b is not None]
+    return sum(known[1:], known[0]) if known else None
+
+
 def whole(*values: Array) -> bool:
     """Whether all values are integers."""
     return all(bool((v == np.rint(v)).all()) for v in values)

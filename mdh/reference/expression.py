@@ -1,5 +1,6 @@
 """The value of an expression over an iteration box, in any arithmetic."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Generic, assert_never
 
@@ -82,6 +83,17 @@ def index_of(
             at = np.clip(at, 0, n - 1)
         out.append(at)
     return tuple(out)
+
+
+def met_where(
+    conditions: Iterable[tuple[Expr, bool]], scope: EvaluationScope[V], shape: tuple[int, ...]
+) -> Array:
+    """Where all conditions have the given truth; each is evaluated where those before it have."""
+    mask = np.ones(shape, bool)
+    for cond, holds in conditions:
+        true = np.asarray(scope.arithmetic.plain(value_of(cond, scope, mask))) != 0
+        mask = mask & (true == holds)
+    return mask
 
 
 def _load(buffer: str, index: tuple[Expr, ...], scope: EvaluationScope[V], active: Array | None) -> V:

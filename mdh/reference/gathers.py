@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
 from math import prod
 from typing import Any
 
@@ -13,8 +12,9 @@ from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Select, Var, children, 
 from mdh.ir.program import Condition, Program, Stage, combined_where
 from mdh.ir.ranges import arithmetic
 from mdh.reference.exact import CArithmetic
-from mdh.reference.expression import EvaluationScope, value_of
+from mdh.reference.expression import EvaluationScope, met_where, value_of
 from mdh.reference.numbers import Array
+from mdh.reference.stage import pieces
 
 CHUNK = 1 << 20
 """Points of the iteration box that are examined at a time."""
@@ -132,50 +132,36 @@ def points(
 ) -> Iterator[tuple[Array, Array]]:
     """Where the subscript is used, and its value, over the dimensions that it depends on; in chunks."""
     numbers = CArithmetic()
-    names = {n.name for e in (g.index, *(c for c, _ in g.guards)) for n in walk(e) if isinstance(n, Var)}
+    names = set().union(*(_names(e) for e in (g.index, *(c for c, _ in g.guards))))
     dims = [d for d in g.stage.dims if d.name in names]
     types = {s.name: s.dtype for s in program.scalars} | {d.name: I32 for d in g.stage.dims}
     shaped = {b: numbers.of(_shaped(arrays[b], program, b), program.buffer_of[b].dtype) for b in g.read}
     known = {s.name: scalars.get(s.name, s.size) for s in program.scalars}
     given = {n: numbers.of(np.asarray(v), types[n]) for n, v in known.items() if v is not None and n in names}
-    for box in _boxes([d.extent for d in dims]):
+    # a guard that depends on unknown data counts as met
+    guards = [(c, holds) for c, holds in g.guards if _names(c) <= given.keys() | {d.name for d in dims}]
+    for box in pieces(tuple((0, d.extent) for d in dims), range(len(dims)), CHUNK):
         values = dict(given)
         for axis, (d, (low, high)) in enumerate(zip(dims, box, strict=True)):
             shape = [high - low if k == axis else 1 for k in range(len(dims))]
             values[d.name] = numbers.of(np.arange(low, high).reshape(shape), I32)
         scope = EvaluationScope(numbers, values, types, shaped)
         size = tuple(high - low for low, high in box)
-        mask = np.ones(size, bool)
-        for cond, holds in g.guards:
-            mask = mask & _meets(cond, holds, scope, mask)
+        mask = met_where(guards, scope, size)
         if not mask.any():
             continue
         at = numbers.plain(value_of(g.index, scope, mask))
         yield mask, np.broadcast_to(at, size)
 
 
-def _meets(cond: Expr, holds: bool, scope: EvaluationScope[Any], mask: Array) -> Array:
-    """Where a guard lets the subscript be used; everywhere if it depends on unknown data."""
-    if any(isinstance(n, Var) and n.name not in scope.names for n in walk(cond)):
-        return np.ones_like(mask)
-    met = np.asarray(scope.arithmetic.plain(value_of(cond, scope, mask))) != 0
-    return np.asarray(met == holds)
+def _names(e: Expr) -> set[str]:
+    return {n.name for n in walk(e) if isinstance(n, Var)}
 
 
 def _shaped(array: Array, program: Program, name: str) -> Array:
     """The elements that the program knows; the array of a plain pointer may be longer."""
     shape = program.buffer_of[name].shape
     return np.asarray(array).reshape(-1)[: prod(shape)].reshape(shape)
-
-
-def _boxes(extents: list[int]) -> Iterator[tuple[tuple[int, int], ...]]:
-    """The iteration box in parts of about CHUNK points."""
-    room, steps = CHUNK, list[int]()
-    for n in reversed(extents):
-        steps.insert(0, min(n, max(1, room)))
-        room //= steps[0]
-    ranges = [[(i, min(i + s, n)) for i in range(0, n, s)] for n, s in zip(extents, steps, strict=True)]
-    yield from product(*ranges)
 
 
 def surely_inside(g: Gather, limits: Mapping[str, tuple[int, int]]) -> bool:

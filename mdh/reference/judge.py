@@ -25,8 +25,8 @@ from mdh.reference.interpreter import (
     steps,
 )
 from mdh.reference.numbers import Array
-from mdh.reference.sampling import EXECUTIONS, interpreted_sample, replaced, sampled_words
-from mdh.reference.slicing import SampledSlice
+from mdh.reference.sampling import EXECUTIONS, interpreted_sample, replaced
+from mdh.wording import counted
 
 STEPS = 300_000
 """The most assignments that the interpreter runs: a second or two."""
@@ -69,7 +69,8 @@ def expected(
     """The expected results. The judge is chosen by the number of assignments that the C runs.
 
     exact: the arrays hold small integers. executions: the most statements that sampled elements may take.
-    Raises Failed A130, A131, and Undecided if the C's result for these data depends on rounding.
+    Raises Failed A130, A131, Undecided if the C's result for these data depends on rounding, and
+    DisagreementError if the two judges disagree about a sampled element.
     """
     values = {s.name: scalars.get(s.name, s.size) for s in program.scalars}
     function = program.syntax
@@ -78,7 +79,12 @@ def expected(
     if steps(function, values, STEPS) > STEPS:
         some = interpreted_sample(program, arrays, values, executions=executions)
         every = vectorised(program, arrays, scalars, exact=exact)
-        return every if some is None else _with_sample(every, *some)
+        if some is None:
+            return every
+        sample, own = some
+        want = replaced(every.want, own, sample.elements)
+        count = counted(sample.kept, "sampled element")
+        return Expected(want, f"{every.judge}; C text interpreted at {count}")
     try:
         want = interpret_bounded(function, arrays, values, strict=program.strict_fp, limit=2 * STEPS)
     except (UnknownMeaning, EndlessLoop):
@@ -98,18 +104,13 @@ def _widened(want: Mapping[str, Bounded], other: Mapping[str, Bounded]) -> dict[
     return out
 
 
-def _with_sample(every: Expected, sample: SampledSlice, some: Mapping[str, Bounded]) -> Expected:
-    """Merges both results. Raises DisagreementError if the two judges disagree about a sampled element."""
-    want = replaced(every.want, some, sample.elements)
-    return Expected(want, f"{every.judge}; {sampled_words(sample)}")
-
-
 def vectorised(
     program: Program, arrays: Mapping[str, Array], scalars: Mapping[str, Any], *, exact: bool = False
 ) -> Expected:
     return Expected(evaluate_bounded(program, arrays, scalars, exact=exact), VECTORISED)
 
 
+@within_room("the arrays and the reference, which takes several times their memory")
 def draw_expected(
     program: Program,
     draw: Callable[[int], Arguments],
@@ -125,13 +126,6 @@ def draw_expected(
     reference. Raises Failed A130, and D104 if memory is short: the reference takes several times the arrays'
     size.
     """
-    with within_room("the arrays and the reference, which takes several times their memory"):
-        return _drawn(program, draw, exact, attempts, executions)
-
-
-def _drawn(
-    program: Program, draw: Callable[[int], Arguments], exact: bool, attempts: int, executions: int
-) -> Drawn:
     other: Drawn | None = None
     for attempt in range(attempts):
         arrays, scalars = draw(attempt)

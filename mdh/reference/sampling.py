@@ -11,7 +11,6 @@ from mdh.reference.error import Bounded
 from mdh.reference.interpreter import Elements, EndlessLoop, UnknownMeaning, interpret_elements
 from mdh.reference.numbers import Array
 from mdh.reference.slicing import SampledSlice, sampled
-from mdh.wording import counted
 
 Places = Mapping[str, tuple[NDArray[np.int64], ...]]
 """Indices of elements, by array: one index array for each dimension."""
@@ -115,8 +114,3 @@ def interpreted_sample(
     except (UnknownMeaning, EndlessLoop):
         return None
     return sample, picked(found, given, sample.elements)
-
-
-def sampled_words(sample: SampledSlice) -> str:
-    """A phrase for reports, after the judge of the other elements."""
-    return f"C text interpreted at {counted(sample.kept, 'sampled element')}"

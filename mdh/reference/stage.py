@@ -1,19 +1,20 @@
 """Runs one stage in any arithmetic: evaluates the scalar function over the iteration box, combines, finishes
 and stores."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from math import prod
 from typing import Generic
 
 import numpy as np
 
-from mdh.ir.dtype import I32, DType
+from mdh.ir.dtype import I32
 from mdh.ir.expr import Expr
 from mdh.ir.product_sum import summed_product, truncating
 from mdh.ir.program import DimKind, Output, Program, Result, Stage, combined_where, component
 from mdh.reference.arithmetic import Arithmetic, V
 from mdh.reference.exact import identity
-from mdh.reference.expression import EvaluationScope, index_of, value_of
+from mdh.reference.expression import EvaluationScope, index_of, met_where, value_of
 from mdh.reference.numbers import Array
 
 POINTS = 1 << 22
@@ -67,21 +68,16 @@ class _Walk(Generic[V]):
         inner = tuple(i for i in range(len(whole)) if i in self.reduced)
         limit = POINTS if not self._contraction(result) else POINTS << 4
         for box in pieces(whole, outer, limit):
-            states: list[V] | None = None
-            started = self._starts(result, box)
+            firsts = self._firsts(result, box)
+            # the start of a scan enters at the prefix and not in the reduction
+            states: Sequence[V | None] = [None] * len(firsts) if self.scanned else firsts
             for part in pieces(box, inner, limit):
-                states = self._partial(result, part, states if states is not None else started)
-            assert states is not None
+                states = done = self._partial(result, part, states)
             if self.scanned and result.op is not None:
-                states = [
-                    self.arithmetic.scan(
-                        result.op, first, state, self.scanned, exclusive=result.exclusive, dtype=dtype
-                    )
-                    for first, state, dtype in zip(
-                        self._firsts(result, box), states, result.types, strict=True
-                    )
-                ]
-            self._store(result, box, states)
+                scan = partial(self.arithmetic.scan, result.op, axes=self.scanned, exclusive=result.exclusive)
+                every = zip(firsts, done, result.types, strict=True)
+                done = [scan(first, state, dtype=dtype) for first, state, dtype in every]
+            self._store(result, box, done)
 
     def _contraction(self, result: Result) -> bool:
         """Whether the result sums products of floats in any order."""
@@ -93,19 +89,12 @@ class _Walk(Generic[V]):
         """The start of each component, in its own type."""
         origin = tuple((0, 1) if i in self.reduced + self.scanned else r for i, r in enumerate(box))
         scope = self.scope(origin, lets=False)
-        out: list[V | None] = []
-        for start, dtype in zip(result.starts, result.types, strict=True):
-            if start is None:
-                out.append(None)
-            else:
-                out.append(self.arithmetic.cast(value_of(start, scope), start.dtype, dtype))
-        return out
+        return [
+            None if start is None else self.arithmetic.cast(value_of(start, scope), start.dtype, dtype)
+            for start, dtype in zip(result.starts, result.types, strict=True)
+        ]
 
-    def _starts(self, result: Result, box: Box) -> list[V | None]:
-        """The starts of a reduction. For a scan the start enters at the prefix and not in the reduction."""
-        return [None] * len(result.values) if self.scanned else self._firsts(result, box)
-
-    def _partial(self, result: Result, box: Box, states: "list[V] | list[V | None]") -> list[V]:
+    def _partial(self, result: Result, box: Box, states: Sequence[V | None]) -> list[V]:
         """The components combined over one part of the box, after `states`."""
         arithmetic, scope = self.arithmetic, self.scope(box)
         shape = tuple(hi - lo for lo, hi in box)
@@ -122,18 +111,16 @@ class _Walk(Generic[V]):
             factors = summed_product(result.op, e) if self._contraction(result) else None
             if factors is not None and dtype.is_float:
                 a, b = (value_of(f, scope) for f in factors)
-                out.append(self._contracted(state, a, b, shape, dtype, factors[0].dtype))
+                out.append(
+                    arithmetic.contract(
+                        state, a, b, shape, axes, dtype, self.count, factors[0].dtype,
+                        truncating=self.truncating,
+                    )
+                )  # fmt: skip
             else:
                 spread = self._spread(e, scope, shape, i, result)
                 out.append(arithmetic.reduce(result.op, state, spread, axes, dtype, self.count))
         return out
-
-    def _contracted(
-        self, state: V | None, a: V, b: V, shape: tuple[int, ...], dtype: DType, product: DType
-    ) -> V:
-        return self.arithmetic.contract(
-            state, a, b, shape, self.reduced, dtype, self.count, product, truncating=self.truncating
-        )
 
     def _spread(
         self, e: Expr, scope: EvaluationScope[V], shape: tuple[int, ...], component: int, result: Result
@@ -163,34 +150,22 @@ class _Walk(Generic[V]):
         dtype = result.types[0]
         if result.starts[0] is None:
             empty = np.full(buffer.shape, identity(result.op, dtype))
-            into = self.arithmetic.cast(self.arithmetic.of(empty, dtype), dtype, dtype)
+            into = self.arithmetic.of(empty, dtype)
         else:
             into = self.arithmetic.copy(self.arithmetic.cast(self.after[output.buffer], buffer.dtype, dtype))
         whole = tuple((0, d.extent) for d in self.stage.dims)
-        for box in pieces(whole, tuple(range(len(whole))), POINTS):
+        for box in pieces(whole, range(len(whole)), POINTS):
             scope = self.scope(box)
             shape = tuple(hi - lo for lo, hi in box)
-            index = index_of_output(output, scope, self.after, self._combined(result, scope, shape))
-            self.arithmetic.scatter(
-                result.op,
-                into,
-                index,
-                self._spread(result.values[0], scope, shape, 0, result),
-                dtype,
-                self.count,
-            )
+            # elsewhere a point is not combined, and its index may be out of range
+            mask = met_where(combined_where(result.values[0], result.op, dtype)[0], scope, shape)
+            index = index_of_output(output, scope, self.after, mask)
+            values = self._spread(result.values[0], scope, shape, 0, result)
+            self.arithmetic.scatter(result.op, into, index, values, dtype, self.count)
         every = tuple(np.asarray(i) for i in np.indices(buffer.shape, sparse=True))
         names = self.scalars | {component(0): into}
         scope = EvaluationScope(self.arithmetic, names, self.types | {component(0): dtype}, self.before)
         self._write(output, every, scope)
-
-    def _combined(self, result: Result, scope: EvaluationScope[V], shape: tuple[int, ...]) -> Array:
-        """Where a point is combined at all; elsewhere its index may be out of range."""
-        mask = np.ones(shape, bool)
-        for cond, holds in combined_where(result.values[0], result.op, result.types[0])[0]:
-            met = np.asarray(self.arithmetic.plain(value_of(cond, scope, mask))) != 0
-            mask = mask & (met == holds)
-        return mask
 
 
 def index_of_output(
@@ -203,13 +178,11 @@ def index_of_output(
     return index_of(output.buffer, output.index, seen, active)
 
 
-def pieces(box: Box, axes: tuple[int, ...], limit: int) -> Iterator[Box]:
-    """The box in parts of at most `limit` points, split along `axes` only, in C's order."""
-    points = 1
-    for lo, hi in box:
-        points *= hi - lo
-    axis = max(axes, key=lambda i: box[i][1] - box[i][0], default=None)
-    if points <= limit or axis is None or box[axis][1] - box[axis][0] == 1:
+def pieces(box: Box, axes: Sequence[int], limit: int) -> Iterator[Box]:
+    """The box in parts of at most `limit` points, split along `axes` only, outer ones first, in C's order."""
+    points = prod(hi - lo for lo, hi in box)
+    axis = next((i for i in axes if box[i][1] - box[i][0] > 1), None)
+    if points <= limit or axis is None:
         yield box
         return
     lo, hi = box[axis]

@@ -21,9 +21,7 @@ def read_attributes(cursor: Cursor, site: Site) -> tuple[Attr, ...]:
 
 def _read_arguments(cursor: Cursor) -> tuple[Arg, ...]:
     cursor.open("(", "`(`")
-    args = [_read_argument(cursor)]
-    while cursor.accept(","):
-        args.append(_read_argument(cursor))
+    args = cursor.separated(lambda: _read_argument(cursor))
     cursor.close("`,`")
     return tuple(args)
 

@@ -53,119 +53,66 @@ class Attribute:
     form: str = ""
 
 
-ENGINES = tuple(map(str, Engine))
-COMBINES = tuple(map(str, Combine))
-CACHE_HINTS = tuple(map(str, CacheHint))
-_WIDTH = Parameter("vec", numbers=(1, 16), domain=(1, 2, 4), required=False)
+def _one_of(*words: str, required: bool = True, fallbacks: bool = False) -> Parameter:
+    """One of these words; `?` ranges over all of them."""
+    plain = tuple(map(str, words))
+    return Parameter(words=plain, domain=plain, required=required, fallbacks=fallbacks)
+
+
+def _number(low: int, high: int, *domain: int, name: str | None = None, required: bool = True) -> Parameter:
+    """A number in a range; `?` ranges over `domain`."""
+    return Parameter(name, numbers=(low, high), domain=domain, required=required)
+
+
+_WIDTH = _number(1, 16, 1, 2, 4, name="vec", required=False)
 _POWERS = (1, 2, 4, 8, 16)
+_BUFFERS = (Site.INPUT, Site.OUTPUT)
+_COUNTED = Parameter(words=("full",), numbers=(1, 1024), domain=("full", *_POWERS), required=False)
+_ORDERS = Parameter(
+    words=("rows", "hilbert"),
+    calls=("grouped",),
+    domain=("rows", *(f"grouped({n})" for n in _POWERS[1:]), "hilbert"),
+)
+_ROLES = (
+    _number(1, 8, 1, 2, name="load"),
+    _number(1, 8, 1, 2, 3, name="math"),
+    Parameter("regs", ratio=True, required=False),
+)
+_COPY = (_one_of(*Engine, fallbacks=True), Parameter(words=("multicast",), required=False), _WIDTH)
+_STORE = (_one_of("plain", "tma"), _WIDTH, _number(1, 1024, 32, 64, 128, name="subtile", required=False))
+_SWIZZLE = Parameter(choices=(32, 64, 128), domain=(32, 64, 128))
+_ACC = ("f32", "f16", "f64", "s32")
 
 _ALL = (
+    Attribute("pad", _BUFFERS, (_number(0, 1024, 0, 1, 2, 4, 8),), ((0,),), "@pad(n)"),
+    Attribute("swizzle", _BUFFERS, (_SWIZZLE,), (), "@swizzle(32 | 64 | 128)"),
     Attribute(
-        "pad",
-        (Site.INPUT, Site.OUTPUT),
-        (Parameter(numbers=(0, 1024), domain=(0, 1, 2, 4, 8)),),
-        neutral=((0,),),
-        form="@pad(n)",
+        "copy", (Site.INPUT,), _COPY, ((Engine.PLAIN,),), "@copy(plain | async | tma [, multicast] [, vec=n])"
     ),
+    Attribute("stages", (Site.STEP,), (_number(1, 16, 1, 2, 3, 4, 5, 6),), ((1,),), "@stages(1 … 16)"),
+    Attribute("roles", (Site.STEP,), _ROLES, (), "@roles(load=a, math=b, regs=x/y)"),
+    Attribute("unroll", (Site.STEP,), (_COUNTED,), (), "@unroll or @unroll(n)"),
+    Attribute("cyclic", (Site.CORE,), (_number(1, 1 << 16, 1, 2, 4, 8),), (), "@cyclic(n)"),
     Attribute(
-        "swizzle",
-        (Site.INPUT, Site.OUTPUT),
-        (Parameter(choices=(32, 64, 128), domain=(32, 64, 128)),),
-        form="@swizzle(32 | 64 | 128)",
-    ),
-    Attribute(
-        "copy",
-        (Site.INPUT,),
-        (
-            Parameter(words=ENGINES, domain=ENGINES, fallbacks=True),
-            Parameter(words=("multicast",), required=False),
-            _WIDTH,
-        ),
-        neutral=((Engine.PLAIN,),),
-        form="@copy(plain | async | tma [, multicast] [, vec=n])",
-    ),
-    Attribute(
-        "stages",
-        (Site.STEP,),
-        (Parameter(numbers=(1, 16), domain=(1, 2, 3, 4, 5, 6)),),
-        neutral=((1,),),
-        form="@stages(1 … 16)",
-    ),
-    Attribute(
-        "roles",
-        (Site.STEP,),
-        (
-            Parameter("load", numbers=(1, 8), domain=(1, 2)),
-            Parameter("math", numbers=(1, 8), domain=(1, 2, 3)),
-            Parameter("regs", ratio=True, required=False),
-        ),
-        form="@roles(load=a, math=b, regs=x/y)",
-    ),
-    Attribute(
-        "unroll",
-        (Site.STEP,),
-        (Parameter(words=("full",), numbers=(1, 1024), domain=("full", *_POWERS), required=False),),
-        form="@unroll or @unroll(n)",
-    ),
-    Attribute(
-        "cyclic",
-        (Site.CORE,),
-        (Parameter(numbers=(1, 1 << 16), domain=(1, 2, 4, 8)),),
-        form="@cyclic(n)",
-    ),
-    Attribute(
-        "order",
-        (Site.STEP,),
-        (
-            Parameter(
-                words=("rows", "hilbert"),
-                calls=("grouped",),
-                domain=("rows", *(f"grouped({n})" for n in _POWERS[1:]), "hilbert"),
-            ),
-        ),
-        neutral=(("rows",), ("grouped(1)",)),
-        form="@order(rows | grouped(n) | hilbert)",
+        "order", (Site.STEP,), (_ORDERS,), (("rows",), ("grouped(1)",)), "@order(rows | grouped(n) | hilbert)"
     ),
     Attribute("persistent", (Site.STEP,), form="@persistent"),
-    Attribute("occupancy", (Site.STEP,), (Parameter(numbers=(1, 32), domain=_POWERS),), form="@occupancy(n)"),
-    Attribute(
-        "combine",
-        (Site.OUTPUT,),
-        (Parameter(words=COMBINES, domain=COMBINES),),
-        form="@combine(shuffle | shared | cluster | atomic | ticket | kernel)",
-    ),
+    Attribute("occupancy", (Site.STEP,), (_number(1, 32, *_POWERS),), (), "@occupancy(n)"),
+    Attribute("combine", (Site.OUTPUT,), (_one_of(*Combine),), (), f"@combine({' | '.join(Combine)})"),
     Attribute("window", (Site.INPUT,), form="@window"),
     Attribute(
         "store",
         (Site.OUTPUT,),
-        (
-            Parameter(words=("plain", "tma"), domain=("plain", "tma")),
-            _WIDTH,
-            Parameter("subtile", numbers=(1, 1024), domain=(32, 64, 128), required=False),
-        ),
-        neutral=((Engine.PLAIN,),),
-        form="@store(plain [, vec=n]) or @store(tma [, subtile=n])",
+        _STORE,
+        ((Engine.PLAIN,),),
+        "@store(plain [, vec=n]) or @store(tma [, subtile=n])",
     ),
     Attribute(
-        "cache",
-        (Site.INPUT, Site.OUTPUT),
-        (Parameter(words=CACHE_HINTS, domain=CACHE_HINTS),),
-        neutral=((CacheHint.DEFAULT,),),
-        form="@cache(default | stream | keep)",
+        "cache", _BUFFERS, (_one_of(*CacheHint),), ((CacheHint.DEFAULT,),), "@cache(default | stream | keep)"
     ),
-    Attribute(
-        "atom",
-        (Site.STEP,),
-        (Parameter(words=("wgmma", "mma", "dmma"), domain=("wgmma", "mma", "dmma")),),
-        form="@atom(wgmma | mma | dmma)",
-    ),
-    Attribute(
-        "acc",
-        (Site.STEP,),
-        (Parameter(words=("f32", "f16", "f64", "s32"), domain=("f32", "f16", "f64", "s32")),),
-        form="@acc(f32 | f16 | f64 | s32)",
-    ),
-    Attribute("inflight", (Site.STEP,), (Parameter(numbers=(0, 2), domain=(0, 1)),), form="@inflight(0 … 2)"),
+    Attribute("atom", (Site.STEP,), (_one_of("wgmma", "mma", "dmma"),), (), "@atom(wgmma | mma | dmma)"),
+    Attribute("acc", (Site.STEP,), (_one_of(*_ACC),), (), "@acc(f32 | f16 | f64 | s32)"),
+    Attribute("inflight", (Site.STEP,), (_number(0, 2, 0, 1),), (), "@inflight(0 … 2)"),
 )
 
 ATTRIBUTES: dict[str, Attribute] = {a.name: a for a in _ALL}

@@ -1,43 +1,18 @@
 """Gives named holes their values: `--set bm=64`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any
 
 from mdh.diagnostics import Diagnostic, Failed, fail, labels_at
 from mdh.hardware import Space
 from mdh.schedule.attribute_values import fits, legal_values
-from mdh.schedule.hole_values import (
-    ENTRIES,
-    Value,
-    core_entry,
-    layout_entry,
-    memory_entry,
-    region_entry,
-    tile_entry,
-    whole_layout_entry,
-    word_of,
-)
-from mdh.schedule.holes import HolePlace, OpenHole, holes
-from mdh.schedule.model import (
-    Arg,
-    ArgCall,
-    Attr,
-    BufferPlace,
-    Core,
-    Hole,
-    Mem,
-    NameRef,
-    Schedule,
-    Section,
-    Step,
-    TileEntry,
-    Where,
-)
+from mdh.schedule.attributes import Parameter
+from mdh.schedule.hole_values import ENTRIES, Value, word_of
+from mdh.schedule.holes import HolePlace, OpenHole, filled, holes
+from mdh.schedule.model import Arg, ArgCall, Hole, NameRef, Schedule, Section, Where
 from mdh.schedule.names import listed, nearest
 from mdh.schedule.where import evaluate, names_of, replace_names
-
-_Entry = TypeVar("_Entry")
 
 
 def bind(
@@ -50,10 +25,11 @@ def bind(
     its place or set does not allow the value. S122: a condition is false. S123: a condition cannot be
     evaluated.
     """
-    problems = _value_problems(schedule, values)
+    places = holes(schedule)
+    names = {h.hole.name for h in places if h.hole.name}
+    problems = _value_problems(places, values)
     if problems:
         raise Failed(*problems)
-    names = {h.hole.name for h in holes(schedule) if h.hole.name}
     sections = tuple(_bind_section(s, values, constants, names, problems) for s in schedule.sections)
     if problems:
         raise Failed(*problems)
@@ -76,8 +52,14 @@ def _bind_section(
             problems.extend(failed.diagnostics)
         else:
             wheres.extend([kept] if kept is not None else [])
-    steps = tuple(_bind_step(step, values) for step in section.steps)
-    return replace(section, steps=steps, wheres=tuple(wheres))
+
+    def fill(place: OpenHole) -> Any:
+        value = _value_of(place.hole, values)
+        if value is None:
+            return place.hole
+        return _argument(value) if place.place is HolePlace.ARGUMENT else ENTRIES[place.place](value)
+
+    return replace(filled(section, fill), wheres=tuple(wheres))
 
 
 def _settle(
@@ -130,74 +112,18 @@ def _operands(names: set[str], constants: Mapping[str, int] | None) -> str:
     return f"{known}; {holes_text}" if names else known
 
 
-def _bind_step(step: Step, values: Mapping[str, Value]) -> Step:
-    return replace(
-        step,
-        tiles=tuple(_bind_tile(t, values) for t in step.tiles),
-        inputs=tuple(_bind_mem(m, values) for m in step.inputs),
-        outputs=tuple(_bind_mem(m, values) for m in step.outputs),
-        cores=tuple(_bind_core(c, values) for c in step.cores),
-        attrs=_bind_attrs(step.attrs, values),
-    )
-
-
-def _bind_tile(tile: TileEntry, values: Mapping[str, Value]) -> TileEntry:
-    return replace(tile, value=_bound(tile.value, tile_entry, values), attrs=_bind_attrs(tile.attrs, values))
-
-
-def _bind_core(core: Core, values: Mapping[str, Value]) -> Core:
-    return replace(core, value=_bound(core.value, core_entry, values), attrs=_bind_attrs(core.attrs, values))
-
-
-def _bind_mem(mem: Mem, values: Mapping[str, Value]) -> Mem:
-    value = _bound(mem.value, memory_entry, values)
-    if isinstance(value, BufferPlace):
-        value = _bind_place(value, values)
-    return replace(mem, value=value, attrs=_bind_attrs(mem.attrs, values))
-
-
-def _bind_place(place: BufferPlace, values: Mapping[str, Value]) -> BufferPlace:
-    layout = _bound(place.layout, whole_layout_entry, values)
-    if not isinstance(layout, Hole):
-        layout = tuple(_bound(entry, layout_entry, values) for entry in layout)
-    return BufferPlace(place.buffer, _bound(place.region, region_entry, values), layout)
-
-
-def _bound(entry: _Entry, read: Callable[[Value], _Entry | None], values: Mapping[str, Value]) -> _Entry:
-    """The entry, or what its value reads as where it is a hole that gets one."""
-    word = _value_of(entry, values)
-    found = None if word is None else read(word)
-    return entry if found is None else found
-
-
-def _bind_attrs(attrs: tuple[Attr, ...], values: Mapping[str, Value]) -> tuple[Attr, ...]:
-    return tuple(replace(a, args=tuple(_bind_arg(arg, values) for arg in a.args)) for a in attrs)
-
-
-def _bind_arg(arg: Arg, values: Mapping[str, Value]) -> Arg:
-    fallback = None if arg.fallback is None else _bind_arg(arg.fallback, values)
-    value = arg.value
-    if isinstance(value, ArgCall):
-        value = ArgCall(value.name, tuple(_bind_arg(a, values) for a in value.args))
-    else:
-        word = _value_of(value, values)
-        value = value if word is None else _argument(word)
-    return replace(arg, value=value, fallback=fallback)
-
-
 def _argument(value: Value) -> int | str | ArgCall:
     """`grouped(8)` as a call; any other value unchanged."""
     head, bracket, rest = str(value).partition("(")
     return ArgCall(head, (Arg(int(rest[:-1])),)) if bracket else value
 
 
-def _value_of(value: object, values: Mapping[str, Value]) -> Value | None:
-    """The value of a hole's name; None if the entry is no hole or has no value."""
-    return values.get(value.name) if isinstance(value, Hole) and value.name is not None else None
+def _value_of(hole: Hole, values: Mapping[str, Value]) -> Value | None:
+    """The value of a hole's name; None if it has none."""
+    return None if hole.name is None else values.get(hole.name)
 
 
-def _value_problems(schedule: Schedule, values: Mapping[str, Value]) -> list[Diagnostic]:
-    places = holes(schedule)
+def _value_problems(places: Sequence[OpenHole], values: Mapping[str, Value]) -> list[Diagnostic]:
     names = list(dict.fromkeys(h.hole.name for h in places if h.hole.name))
     problems: list[Diagnostic] = []
     for name in values:
@@ -219,27 +145,16 @@ def _value_problems(schedule: Schedule, values: Mapping[str, Value]) -> list[Dia
 
 def _misfit(place: OpenHole, value: Value) -> list[Diagnostic]:
     allowed = place.hole.values
-    label = f"{place.hole.name} = {str(value)[:60]}"
+    shown, name = str(value)[:60], place.hole.name
     word = _canonical(place, value)
     if word is None:
-        return [
-            Diagnostic(
-                "S121",
-                f"`{str(value)[:60]}` is no {place.place}",
-                labels_at(place.hole.span, label),
-                help=f"it takes {_taken(place)}",
-            )
-        ]
-    if allowed is not None and word not in allowed:
-        return [
-            Diagnostic(
-                "S121",
-                f"`?{place.hole.name}` does not take the value {str(value)[:60]}",
-                labels_at(place.hole.span, label),
-                help=f"it takes {listed(str(v) for v in allowed)}",
-            )
-        ]
-    return []
+        headline = f"`{shown}` is no {place.place}"
+    elif allowed is not None and word not in allowed:
+        headline = f"`?{name}` does not take the value {shown}"
+    else:
+        return []
+    labels = labels_at(place.hole.span, f"{name} = {shown}")
+    return [Diagnostic("S121", headline, labels, help=f"it takes {_taken(place)}")]
 
 
 def _taken(place: OpenHole) -> str:
@@ -251,18 +166,13 @@ def _taken(place: OpenHole) -> str:
 
 def _canonical(place: OpenHole, value: Value) -> Value | None:
     """The value as a canonical word; None if it cannot stand in the hole's place."""
-    match place.place:
-        case HolePlace.ARGUMENT:
-            return value if place.parameter is not None and _argument_fits(place, value) else None
-        case _:
-            entry = ENTRIES[place.place](value)
-            return None if entry is None else word_of(entry)
+    if place.place is HolePlace.ARGUMENT:
+        return value if place.parameter is not None and _argument_fits(place.parameter, value) else None
+    entry = ENTRIES[place.place](value)
+    return None if entry is None else word_of(entry)
 
 
-def _argument_fits(place: OpenHole, value: Value) -> bool:
-    parameter = place.parameter
-    if parameter is None:
-        return False
+def _argument_fits(parameter: Parameter, value: Value) -> bool:
     if parameter.calls and isinstance(value, int):
         return parameter.call_numbers[0] <= value <= parameter.call_numbers[1]
     return fits(value, parameter)

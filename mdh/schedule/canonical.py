@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mdh.schedule.attributes import ATTRIBUTES
-from mdh.schedule.model import Arg, Attr, Core, Hole, Mem, Schedule, Section, Step, TileEntry
+from mdh.schedule.model import Arg, Attr, Core, Hole, Schedule, Section, Step, TileEntry
 from mdh.schedule.printer import print_arg
 
 
@@ -40,8 +40,8 @@ def _step(step: Step, tiles: tuple[int | None, ...], above: tuple[int | None, ..
     return replace(
         step,
         tiles=tuple(_tile(t, a) for t, a in zip(step.tiles, above, strict=False)),
-        inputs=tuple(_mem(m) for m in step.inputs),
-        outputs=tuple(_mem(m) for m in step.outputs),
+        inputs=tuple(replace(m, attrs=_telling(m.attrs)) for m in step.inputs),
+        outputs=tuple(replace(m, attrs=_telling(m.attrs)) for m in step.outputs),
         cores=tuple(_core(c, t) for c, t in zip(step.cores, tiles, strict=False)),
         attrs=_telling(step.attrs),
     )
@@ -53,10 +53,6 @@ def _tile(tile: TileEntry, above: int | None) -> TileEntry:
         return tile
     kept = tuple(v for v in hole.values if not isinstance(v, int) or v <= above)
     return replace(tile, value=replace(hole, values=kept)) if kept else tile
-
-
-def _mem(mem: Mem) -> Mem:
-    return replace(mem, attrs=_telling(mem.attrs))
 
 
 def _core(core: Core, tile: int | None) -> Core:
@@ -76,8 +72,7 @@ def _telling(attrs: tuple[Attr, ...]) -> tuple[Attr, ...]:
 
 
 def _neutral(attr: Attr) -> bool:
-    known = ATTRIBUTES.get(attr.name)
-    if known is None:
+    if attr.name not in ATTRIBUTES:
         return False
     said = tuple(print_arg(arg) for arg in attr.args)
-    return said in {tuple(print_arg(Arg(v)) for v in values) for values in known.neutral}
+    return said in {tuple(print_arg(Arg(v)) for v in values) for values in ATTRIBUTES[attr.name].neutral}

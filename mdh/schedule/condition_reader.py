@@ -21,12 +21,12 @@ def read_where(cursor: Cursor, before: int) -> Where:
     if before == CONDITION_LIMIT:
         headline = f"the stage has more than {CONDITION_LIMIT} conditions"
         raise fail("S104", headline, cursor.span(first), help="join them with `and`, or name sets of values")
-    comments = tuple(line for c in cursor.comments_before(first.start) for line in c.lines)
+    comments = cursor.comments_before(first.start)
     cursor.take()
     reader = _ConditionReader(cursor)
     condition = reader.level(0)
     span = cursor.since(first)
-    inner = tuple(line for c in cursor.comments_before(cursor.previous.end) for line in c.lines)
+    inner = cursor.comments_before(cursor.previous.end)
     return Where(condition, span, comments + inner, cursor.remark())
 
 

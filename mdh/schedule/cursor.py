@@ -1,10 +1,14 @@
 """A reading position in schedule text. It looks ahead, takes tokens, and reports what was expected."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.schedule.names import KEYWORDS
-from mdh.schedule.tokens import CommentToken, Token, tokenise
+from mdh.schedule.tokens import Token, tokenise
 from mdh.source import Source, Span
 
+T = TypeVar("T")
 NESTING_LIMIT = 32
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
@@ -82,6 +86,13 @@ class Cursor:
         self._open.pop()
         return token
 
+    def separated(self, read: Callable[[], T]) -> list[T]:
+        """What `read` reads once or more often, with commas between."""
+        out = [read()]
+        while self.accept(","):
+            out.append(read())
+        return out
+
     def skip_to(self, offset: int) -> None:
         """Skips all tokens that begin before `offset`."""
         while self.token.kind != "end" and self.token.start < offset:
@@ -102,14 +113,8 @@ class Cursor:
             labels = [Label(self.span(opener), "opened here")]
             if token.kind != "end":
                 labels.append(Label(self.span(token), f"expected {wanted}"))
-            return Failed(
-                Diagnostic(
-                    "S106",
-                    f"`{opener.text}` is never closed",
-                    tuple(labels),
-                    help=f"close it with `{_CLOSING[opener.text]}`",
-                )
-            )
+            hint = f"close it with `{_CLOSING[opener.text]}`"
+            return Failed(Diagnostic("S106", f"`{opener.text}` is never closed", tuple(labels), help=hint))
         return fail("S101", f"unexpected {token}", self.span(token), label=f"expected {wanted}", help=help)
 
     def begins_step(self) -> bool:
@@ -124,12 +129,12 @@ class Cursor:
     def report(self, problem: Failed) -> None:
         self.problems.extend(problem.diagnostics)
 
-    def comments_before(self, offset: int) -> list[CommentToken]:
-        """The comments that begin before `offset` and that no earlier call returned."""
+    def comments_before(self, offset: int) -> tuple[str, ...]:
+        """The lines of the comments that begin before `offset` and that no earlier call returned."""
         first = self._comment
         while self._comment < len(self._comments) and self._comments[self._comment].start < offset:
             self._comment += 1
-        return self._comments[first : self._comment]
+        return tuple(line for c in self._comments[first : self._comment] for line in c.lines)
 
     def remark(self) -> str:
         """The comment after the token taken last, on the same line; empty if there is none."""

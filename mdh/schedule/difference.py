@@ -276,14 +276,10 @@ def _changes(a: Step, b: Step, names: StageNames, *, alike: bool) -> list[Change
 
 
 def _entry(what: What, name: str, a: TileEntry | Mem | Core, b: TileEntry | Mem | Core) -> list[Change]:
-    before, after = (_short(name, print_entry(e)) for e in (a, b))
+    # the buffer's name is the change's subject already
+    before, after = (print_entry(e).removeprefix(f"{name}:") for e in (a, b))
     own = [] if before == after else [Change(what, name, before, after)]
     return [*own, *_attributes(name, a.attrs, b.attrs)]
-
-
-def _short(name: str, text: str) -> str:
-    """The entry without the buffer's name, which is the change's subject already."""
-    return text.removeprefix(f"{name}:")
 
 
 def _attributes(subject: str, a: Sequence[Attr], b: Sequence[Attr]) -> list[Change]:

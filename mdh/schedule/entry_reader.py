@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from mdh.diagnostics import Diagnostic, Label, fail
+from mdh.diagnostics import Failed, fail
 from mdh.hardware import Layer, Space
 from mdh.schedule.attribute_reader import read_attributes
 from mdh.schedule.attributes import Site
@@ -23,7 +23,9 @@ CORE = "a core entry: `LAYER.axis`, `FOR.n`, `^`, `?` or a set `{…}`"
 
 
 def read_tile(cursor: Cursor) -> TileEntry:
-    value, span = _read_value(cursor, HolePlace.TILE, _read_size)
+    value, span = _read_value(
+        cursor, HolePlace.TILE, lambda c: positive(c, TILE, "a tile has at least one element")
+    )
     return TileEntry(value, read_attributes(cursor, Site.TILE), span)
 
 
@@ -50,10 +52,6 @@ def _read_value(
     else:
         value = other(cursor)
     return value, cursor.since(first)
-
-
-def _read_size(cursor: Cursor) -> int:
-    return positive(cursor, TILE, "a tile has at least one element")
 
 
 def positive(cursor: Cursor, wanted: str, why: str) -> int:
@@ -85,21 +83,19 @@ def _read_region(cursor: Cursor) -> Space | Hole:
     token = cursor.expect_kind("name", f"a memory region: {listed(Space)}, `?` or a set `{{…}}`")
     region = region_of(token.text)
     if region is None:
-        cursor.problems.append(unknown_region(token.text, cursor.span(token)))
+        cursor.report(unknown_region(token.text, cursor.span(token)))
     return region or Space.DM
 
 
-def unknown_region(word: str, span: Span) -> Diagnostic:
+def unknown_region(word: str, span: Span) -> Failed:
     help_ = nearest(word, [*Space, *REGION_ALIASES]) or f"regions are {listed(Space)}"
     if layer_of(word) is not None:
         help_ = f"`{word}` is a core layer; regions are {listed(Space)}"
-    return Diagnostic("S108", f"there is no memory region `{word[:60]}`", (Label(span),), help=help_)
+    return fail("S108", f"there is no memory region `{word[:60]}`", span, help=help_)
 
 
 def _read_layout(cursor: Cursor) -> tuple[int | Hole, ...] | Hole:
-    entries = [_read_layout_entry(cursor)]
-    while cursor.accept(","):
-        entries.append(_read_layout_entry(cursor))
+    entries = cursor.separated(lambda: _read_layout_entry(cursor))
     if len(entries) == 1 and isinstance(entries[0], Hole):
         return entries[0]
     return tuple(entries)
@@ -131,34 +127,28 @@ def _read_loop(cursor: Cursor) -> ForEntry:
     if cursor.token.kind != "name":
         return ForEntry(positive(cursor, "the loop's number behind `FOR.`", "loops count from 1"))
     axis = cursor.take()
-    problem = Diagnostic(
-        "S107",
+    headline, help_ = (
         f"`FOR` has no axis `{axis.text[:60]}`",
-        (Label(cursor.span(axis), "expected the loop's number"),),
-        help="sequential loops are numbered: `FOR.1`, `FOR.2`, …",
+        "sequential loops are numbered: `FOR.1`, `FOR.2`, …",
     )
-    cursor.problems.append(problem)
+    cursor.report(fail("S107", headline, cursor.span(axis), label="expected the loop's number", help=help_))
     return ForEntry(1)
 
 
 def _unit(cursor: Cursor, layer: Token, axis: Token) -> Unit:
     canonical = layer_of(layer.text)
     if canonical is None:
-        cursor.problems.append(unknown_layer(layer.text, cursor.span(layer)))
+        cursor.report(unknown_layer(layer.text, cursor.span(layer)))
         return Unit(Layer.BLK, "x")
     axes = axes_of(canonical)
     if axis.text not in axes:
-        problem = Diagnostic(
-            "S107",
-            f"`{layer.text}` has no axis `{axis.text[:60]}`",
-            (Label(cursor.span(axis), f"expected {listed(axes)}"),),
-        )
-        cursor.problems.append(problem)
+        headline = f"`{layer.text}` has no axis `{axis.text[:60]}`"
+        cursor.report(fail("S107", headline, cursor.span(axis), label=f"expected {listed(axes)}"))
         return Unit(canonical, axes[0])
     return Unit(canonical, axis.text)
 
 
-def unknown_layer(word: str, span: Span) -> Diagnostic:
+def unknown_layer(word: str, span: Span) -> Failed:
     known = [*Layer, "FOR", *LAYER_ALIASES]
     help_ = nearest(word, known) or f"core layers, outer to inner, are {listed(Layer)}; loops are `FOR.n`"
-    return Diagnostic("S107", f"there is no core layer `{word[:60]}`", (Label(span),), help=help_)
+    return fail("S107", f"there is no core layer `{word[:60]}`", span, help=help_)

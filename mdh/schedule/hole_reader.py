@@ -60,8 +60,6 @@ def _read_member(cursor: Cursor) -> int | str:
 
 def _read_numbers(cursor: Cursor, sign: str) -> str:
     cursor.open(sign, f"`{sign}`")
-    numbers = [int(cursor.expect_kind("int", "a number").text)]
-    while cursor.accept(","):
-        numbers.append(int(cursor.expect_kind("int", "a number").text))
+    numbers = cursor.separated(lambda: int(cursor.expect_kind("int", "a number").text))
     cursor.close("`,`")
     return ",".join(str(n) for n in numbers)

@@ -6,13 +6,14 @@ A hole's values are numbers and canonical words: `SM`, `BLK.x`, `FOR.1`, `A:SM[2
 import re
 from collections.abc import Callable
 
-from mdh.diagnostics import Diagnostic, labels_at
+from mdh.diagnostics import fail
 from mdh.hardware import Space
 from mdh.schedule.cursor import Cursor
 from mdh.schedule.hole_reader import read_hole
 from mdh.schedule.holes import HolePlace
 from mdh.schedule.model import BufferPlace, Caret, ForEntry, Hole, Unit
 from mdh.schedule.names import axes_of, layer_of, region_of
+from mdh.schedule.printer import print_value
 
 _PLACE = re.compile(r"([A-Za-z_]\w*):([A-Za-z_]\w*)\[([0-9]+(?:,[0-9]+)*)\]", re.ASCII)
 _NUMBERS = re.compile(r"\[?([0-9]{1,6}(?:,[0-9]{1,6})*)\]?", re.ASCII)
@@ -71,25 +72,12 @@ def core_entry(value: Value) -> Unit | ForEntry | Caret | None:
     return Unit(layer, tail) if layer is not None and tail in axes_of(layer) else None
 
 
-def word_of(entry: int | Caret | str | tuple[int, ...] | BufferPlace | Unit | ForEntry) -> Value:
-    """The canonical word of an entry: the inverse of the functions above."""
-    match entry:
-        case int() | str():
-            return entry
-        case Caret():
-            return "^"
-        case Unit(layer, axis):
-            return f"{layer}.{axis}"
-        case ForEntry(number):
-            return f"FOR.{number}"
-        case BufferPlace(buffer, region, layout):
-            dims = ",".join(str(d) for d in layout) if isinstance(layout, tuple) else "?"
-            return f"{buffer}:{region}[{dims}]"
-        case _:
-            return ",".join(str(n) for n in entry)
-
-
 Entry = int | Caret | str | tuple[int, ...] | BufferPlace | Unit | ForEntry
+
+
+def word_of(entry: Entry) -> Value:
+    """The canonical word of an entry: the inverse of the functions above."""
+    return entry if isinstance(entry, int | str) else print_value(entry)
 
 
 ENTRIES: dict[HolePlace, Callable[[Value], Entry | None]] = {
@@ -119,9 +107,8 @@ def read_hole_in(cursor: Cursor, place: HolePlace) -> Hole:
     for value in hole.values:
         found = ENTRIES[place](value)
         if found is None:
-            labels = labels_at(hole.span, f"expected {_WANTED[place]}")
             headline = f"`{str(value)[:60]}` cannot be a value of this hole"
-            cursor.problems.append(Diagnostic("S115", headline, labels))
+            cursor.report(fail("S115", headline, hole.span, label=f"expected {_WANTED[place]}"))
         else:
             values.append(word_of(found))
     return Hole(hole.name, tuple(dict.fromkeys(values)) or None, hole.span)

@@ -1,12 +1,28 @@
-"""The open holes of a schedule, in text order."""
+"""The open holes of a schedule, in text order, and the schedule with other entries in their places."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any, TypeVar
 
 from mdh.schedule.attribute_values import matched
 from mdh.schedule.attributes import ATTRIBUTES, Parameter
-from mdh.schedule.model import Arg, ArgCall, Attr, BufferPlace, Hole, Mem, Schedule, Section, Step
+from mdh.schedule.model import (
+    Arg,
+    ArgCall,
+    Attr,
+    BufferPlace,
+    Caret,
+    Core,
+    Hole,
+    Mem,
+    Schedule,
+    Section,
+    Step,
+    TileEntry,
+)
+
+_Entry = TypeVar("_Entry", TileEntry, Core)
 
 
 class HolePlace(StrEnum):
@@ -44,63 +60,81 @@ def holes(schedule: Schedule) -> tuple[OpenHole, ...]:
     return tuple(h for i, section in enumerate(schedule.sections) for h in section_holes(section, i))
 
 
-def section_holes(section: Section, index: int = 0) -> Iterator[OpenHole]:
-    for number, step in enumerate(section.steps):
-        yield from _step_holes(step, index, number)
+def section_holes(section: Section, index: int = 0) -> tuple[OpenHole, ...]:
+    found: list[OpenHole] = []
+
+    def note(place: OpenHole) -> Hole:
+        found.append(place)
+        return place.hole
+
+    filled(section, note, index)
+    return tuple(found)
 
 
-def _step_holes(step: Step, section: int, number: int) -> Iterator[OpenHole]:
-    for dim, tile in enumerate(step.tiles):
-        if isinstance(tile.value, Hole):
-            yield OpenHole(tile.value, HolePlace.TILE, section, number, dim=dim)
-        yield from _attr_holes(tile.attrs, section, number)
-    for mem in (*step.inputs, *step.outputs):
-        yield from _mem_holes(mem, section, number)
-    for dim, core in enumerate(step.cores):
-        if isinstance(core.value, Hole):
-            yield OpenHole(core.value, HolePlace.CORE, section, number, dim=dim)
-        yield from _attr_holes(core.attrs, section, number)
-    yield from _attr_holes(step.attrs, section, number)
+def filled(section: Section, fill: Callable[[OpenHole], Any], index: int = 0) -> Section:
+    """The section with what `fill` gives in place of each hole, in text order. A hole that it returns stays
+    open."""
+    steps = (_Filling(fill, index, n).step(step) for n, step in enumerate(section.steps))
+    return replace(section, steps=tuple(steps))
 
 
-def _mem_holes(mem: Mem, section: int, number: int) -> Iterator[OpenHole]:
-    match mem.value:
-        case Hole() as hole:
-            yield OpenHole(hole, HolePlace.MEMORY, section, number)
-        case BufferPlace(buffer, region, layout):
-            if isinstance(region, Hole):
-                yield OpenHole(region, HolePlace.REGION, section, number, buffer=buffer)
-            if isinstance(layout, Hole):
-                yield OpenHole(layout, HolePlace.LAYOUT, section, number, buffer=buffer)
-            else:
-                for dim, entry in enumerate(layout):
-                    if isinstance(entry, Hole):
-                        yield OpenHole(entry, HolePlace.LAYOUT_ENTRY, section, number, dim=dim, buffer=buffer)
-        case _:
-            pass
-    yield from _attr_holes(mem.attrs, section, number)
+@dataclass(frozen=True, slots=True)
+class _Filling:
+    """Fills the holes of one step."""
 
+    fill: Callable[[OpenHole], Any]
+    section: int
+    number: int
 
-def _attr_holes(attrs: tuple[Attr, ...], section: int, number: int) -> Iterator[OpenHole]:
-    for attr in attrs:
-        if attr.name not in ATTRIBUTES:
-            continue
-        for arg, parameter in matched(attr):
-            for hole in _arg_holes(arg):
-                yield OpenHole(
-                    hole, HolePlace.ARGUMENT, section, number, attribute=attr.name, parameter=parameter
-                )
+    def step(self, step: Step) -> Step:
+        return replace(
+            step,
+            tiles=tuple(self.entry(t, HolePlace.TILE, dim) for dim, t in enumerate(step.tiles)),
+            inputs=tuple(map(self.memory, step.inputs)),
+            outputs=tuple(map(self.memory, step.outputs)),
+            cores=tuple(self.entry(c, HolePlace.CORE, dim) for dim, c in enumerate(step.cores)),
+            attrs=self.attributes(step.attrs),
+        )
 
+    def value(self, value: Any, place: HolePlace, **about: Any) -> Any:
+        if not isinstance(value, Hole):
+            return value
+        return self.fill(OpenHole(value, place, self.section, self.number, **about))
 
-def _arg_holes(arg: Arg) -> Iterator[Hole]:
-    alternative: Arg | None = arg
-    while alternative is not None:
-        match alternative.value:
-            case Hole() as hole:
-                yield hole
-            case ArgCall(_, args):
-                for inner in args:
-                    yield from _arg_holes(inner)
-            case _:
-                pass
-        alternative = alternative.fallback
+    def entry(self, entry: _Entry, place: HolePlace, dim: int) -> _Entry:
+        if not isinstance(entry.value, Hole) and not entry.attrs:
+            return entry
+        value = self.value(entry.value, place, dim=dim)
+        return replace(entry, value=value, attrs=self.attributes(entry.attrs))
+
+    def memory(self, mem: Mem) -> Mem:
+        if isinstance(mem.value, Caret) and not mem.attrs:
+            return mem
+        value = self.value(mem.value, HolePlace.MEMORY)
+        if isinstance(value, BufferPlace):
+            buffer = value.buffer
+            region = self.value(value.region, HolePlace.REGION, buffer=buffer)
+            layout = self.value(value.layout, HolePlace.LAYOUT, buffer=buffer)
+            if not isinstance(layout, Hole):
+                entries = enumerate(layout)
+                at = HolePlace.LAYOUT_ENTRY
+                layout = tuple(self.value(e, at, dim=dim, buffer=buffer) for dim, e in entries)
+            value = BufferPlace(buffer, region, layout)
+        return Mem(value, self.attributes(mem.attrs), mem.span)
+
+    def attributes(self, attrs: tuple[Attr, ...]) -> tuple[Attr, ...]:
+        return tuple(self.attribute(a) if a.name in ATTRIBUTES else a for a in attrs)
+
+    def attribute(self, attr: Attr) -> Attr:
+        parameters = {id(arg): parameter for arg, parameter in matched(attr)}
+        args = (self.argument(a, attr.name, parameters.get(id(a))) for a in attr.args)
+        return Attr(attr.name, tuple(args), attr.span)
+
+    def argument(self, arg: Arg, attribute: str, parameter: Parameter | None) -> Arg:
+        if parameter is None:
+            return arg
+        value = self.value(arg.value, HolePlace.ARGUMENT, attribute=attribute, parameter=parameter)
+        if isinstance(value, ArgCall):
+            value = ArgCall(value.name, tuple(self.argument(a, attribute, parameter) for a in value.args))
+        fallback = None if arg.fallback is None else self.argument(arg.fallback, attribute, parameter)
+        return Arg(value, arg.name, fallback, arg.span)

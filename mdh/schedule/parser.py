@@ -14,7 +14,7 @@ from mdh.schedule.entry_reader import positive
 from mdh.schedule.model import Schedule, Section, SizeHeader, Step, Where
 from mdh.schedule.names import KEYWORDS, nearest
 from mdh.schedule.step_reader import at_step, read_step
-from mdh.schedule.tokens import CommentToken, Token
+from mdh.schedule.tokens import Token
 from mdh.source import Source, Span
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*")
@@ -83,7 +83,7 @@ class _Items:
                 self._header()
             else:
                 raise _unexpected_item(self.cursor, _ITEM)
-        self.trailing = _lines(self.cursor.comments_before(len(self.cursor.source.text)))
+        self.trailing = self.cursor.comments_before(len(self.cursor.source.text))
 
     def _bare(self, first: Token) -> None:
         if self.stages:
@@ -99,7 +99,7 @@ class _Items:
             name = self._name(f"a name behind `{word.text}`")
             self._once(word.text, cursor.span(word), f"`{word.text}`")
             self.headers[word.text], self.places[word.text] = name.text, name
-        self.comments += _lines(cursor.comments_before(cursor.previous.end))
+        self.comments += cursor.comments_before(cursor.previous.end)
         remark = cursor.remark()
         self.comments += (remark,) if remark else ()
 
@@ -153,7 +153,7 @@ class _Items:
 
     def _stage(self) -> None:
         cursor = self.cursor
-        comments = _lines(cursor.comments_before(cursor.token.start))
+        comments = cursor.comments_before(cursor.token.start)
         first = cursor.take()
         if self.bare is not None:
             raise _mixed(cursor, first)
@@ -199,15 +199,11 @@ def _mixed(cursor: Cursor, token: Token) -> Failed:
     )
 
 
-def _lines(comments: list[CommentToken]) -> tuple[str, ...]:
-    return tuple(line for c in comments for line in c.lines)
-
-
 def _head(cursor: Cursor) -> tuple[str, ...]:
     """The comments at the head of the file, without those directly above the first item."""
     source, item = cursor.source, cursor.token
     if item.kind == "end" or cursor.at_word(*_HEADERS):
-        return _lines(cursor.comments_before(item.start))
+        return cursor.comments_before(item.start)
     text = source.text[: item.start]
     gap = max(text.rfind("\n\n"), text.rfind("\r\n\r\n"))
-    return _lines(cursor.comments_before(gap)) if gap >= 0 else ()
+    return cursor.comments_before(gap) if gap >= 0 else ()

@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from mdh.hardware import Space
 from mdh.schedule.condition_reader import COMPARISONS, LEVELS
 from mdh.schedule.model import (
     Arg,
@@ -21,10 +22,10 @@ from mdh.schedule.model import (
     Step,
     TileEntry,
     Unit,
-    Where,
     WhereExpr,
 )
 
+Layout = tuple[int | Hole, ...]
 _FACTOR = len(LEVELS)
 _LEVEL = {operator: level for level, operators in enumerate(LEVELS) for operator in operators}
 
@@ -103,11 +104,12 @@ def _section_lines(section: Section) -> list[str]:
         if spaced and step.comments and lines:
             lines.append("")
         lines.extend(_comment(line) for line in step.comments)
-        body = _aligned(parts, columns, width) or _wrapped(step, parts)
+        line = _padded(parts, columns)
+        body = [line] if len(line) <= width else _wrapped(step, parts)
         lines.extend(_remarked(body, step.remark))
     for where in section.wheres:
         lines.extend(_comment(line) for line in where.comments)
-        lines.extend(_remarked([_where(where)], where.remark))
+        lines.extend(_remarked([f"where {print_condition(where.condition)}"], where.remark))
     return lines
 
 
@@ -121,12 +123,6 @@ def _columns(fitting: list[tuple[str, str, str, str]], width: int) -> tuple[int,
 def _padded(parts: tuple[str, str, str, str], columns: tuple[int, int, int]) -> str:
     filled = (part.ljust(column) for part, column in zip(parts, (*columns, 0), strict=True))
     return " ".join(filled).rstrip()
-
-
-def _aligned(parts: tuple[str, str, str, str], columns: tuple[int, int, int], width: int) -> list[str] | None:
-    """One line with the groups in columns; None for a step that does not fit on one line."""
-    line = _padded(parts, columns)
-    return [line] if len(line) <= width else None
 
 
 def _wrapped(step: Step, parts: tuple[str, str, str, str]) -> list[str]:
@@ -148,57 +144,49 @@ def _groups(step: Step) -> tuple[str, str, str, str]:
     """The texts of the word with tiles, of memory, of cores, and of attributes."""
     label = "" if step.label is None else f"{step.label}: "
     word = "(de/re)-comp" if step.slash else "(de-)comp"
-    inputs = ", ".join(_entry(m) for m in step.inputs)
-    outputs = ", ".join(_entry(m) for m in step.outputs)
+    inputs, outputs = (", ".join(map(_entry, mems)) for mems in (step.inputs, step.outputs))
     return (
-        f"{label}{word}( {', '.join(_entry(t) for t in step.tiles)} )",
+        f"{label}{word}( {', '.join(map(_entry, step.tiles))} )",
         f"( {inputs} ; {outputs} )" if inputs else f"( ; {outputs} )",
-        f"( {', '.join(_entry(c) for c in step.cores)} )",
-        "".join(f"{print_attr(a)} " for a in step.attrs).rstrip(),
+        f"( {', '.join(map(_entry, step.cores))} )",
+        " ".join(map(print_attr, step.attrs)),
     )
 
 
-def print_place(place: BufferPlace) -> str:
-    """`A:SM[2,1]`."""
-    region = print_hole(place.region) if isinstance(place.region, Hole) else place.region
-    if isinstance(place.layout, Hole):
-        layout = print_hole(place.layout)
-    else:
-        layout = ",".join(print_hole(d) if isinstance(d, Hole) else str(d) for d in place.layout)
-    return f"{place.buffer}:{region}[{layout}]"
-
-
 def _entry(entry: TileEntry | Mem | Core) -> str:
-    return print_entry(entry) + _attrs(entry.attrs)
+    return print_entry(entry) + "".join(map(print_attr, entry.attrs))
 
 
 def print_entry(entry: TileEntry | Mem | Core) -> str:
-    """One entry of a step's groups without its attributes: `64`, `A:SM[2,1]`, `BLK.x`, `^`."""
-    match entry.value:
-        case int(size):
-            return str(size)
+    """One entry of a step's groups without its attributes."""
+    return print_value(entry.value)
+
+
+def print_value(value: int | Space | Caret | Hole | BufferPlace | Unit | ForEntry | Layout) -> str:
+    """What stands for a part of an entry: `64`, `SM`, `A:SM[2,1]`, `2,1`, `BLK.x`, `FOR.1`, `^`, `?`."""
+    match value:
+        case int() | Space():
+            return str(value)
         case Caret():
             return "^"
-        case Hole() as hole:
-            return print_hole(hole)
-        case BufferPlace() as place:
-            return print_place(place)
+        case Hole():
+            return print_hole(value)
+        case BufferPlace(buffer, region, layout):
+            return f"{buffer}:{print_value(region)}[{print_value(layout)}]"
         case Unit(layer, axis):
             return f"{layer}.{axis}"
         case ForEntry(number):
             return f"FOR.{number}"
+        case tuple():
+            return ",".join(map(print_value, value))
         case _:
-            assert_never(entry.value)
+            assert_never(value)
 
 
 def print_hole(hole: Hole) -> str:
     """`?`, `?name`, `?{…}` or `?name{…}`."""
     values = "" if hole.values is None else "{" + ",".join(str(v) for v in hole.values) + "}"
     return f"?{hole.name or ''}{values}"
-
-
-def _attrs(attrs: tuple[Attr, ...]) -> str:
-    return "".join(print_attr(a) for a in attrs)
 
 
 def print_attr(attr: Attr) -> str:
@@ -231,7 +219,3 @@ def _arg_value(value: int | str | Hole | ArgCall) -> str:
             return f"{name}({_args(args)})"
         case _:
             assert_never(value)
-
-
-def _where(where: Where) -> str:
-    return f"where {print_condition(where.condition)}"

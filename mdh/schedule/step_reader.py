@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from mdh.diagnostics import Diagnostic, Label, fail
+from mdh.diagnostics import fail
 from mdh.schedule.attribute_reader import read_attributes
 from mdh.schedule.attributes import Site
 from mdh.schedule.cursor import Cursor
@@ -21,7 +21,7 @@ def at_step(cursor: Cursor) -> bool:
 
 def read_step(cursor: Cursor) -> Step:
     first = cursor.token
-    comments = tuple(line for c in cursor.comments_before(first.start) for line in c.lines)
+    comments = cursor.comments_before(first.start)
     label: int | None = None
     if first.kind == "int":
         cursor.take()
@@ -35,17 +35,12 @@ def read_step(cursor: Cursor) -> Step:
         raise fail("S112", "the step has more than three groups", cursor.span(cursor.token), help=GROUPS)
     attrs = read_attributes(cursor, Site.STEP)
     span = cursor.since(first)
-    inner = tuple(line for c in cursor.comments_before(cursor.previous.end) for line in c.lines)
+    inner = cursor.comments_before(cursor.previous.end)
     if len(tiles) != len(cores):
-        labels = (Label(cursor.span(word), f"{len(tiles)} tiles, {len(cores)} cores"),)
-        cursor.problems.append(
-            Diagnostic(
-                "S113",
-                f"the step names {len(tiles)} tile sizes but {len(cores)} core entries",
-                labels,
-                help="both groups have one entry per dimension",
-            )
-        )
+        headline = f"the step names {len(tiles)} tile sizes but {len(cores)} core entries"
+        counts = f"{len(tiles)} tiles, {len(cores)} cores"
+        help_ = "both groups have one entry per dimension"
+        cursor.report(fail("S113", headline, cursor.span(word), label=counts, help=help_))
     return Step(
         label,
         tiles,
@@ -75,9 +70,7 @@ def _read_group(
     _begin_group(cursor, number)
     if cursor.at(")"):
         raise cursor.unexpected(wanted)
-    entries = [read(cursor)]
-    while cursor.accept(","):
-        entries.append(read(cursor))
+    entries = cursor.separated(lambda: read(cursor))
     if cursor.at(";"):
         raise cursor.unexpected("`,` or `)`", "`;` separates inputs from outputs in the second group")
     cursor.close("`,`")
@@ -88,9 +81,7 @@ def _read_memories(cursor: Cursor) -> tuple[tuple[Mem, ...], tuple[Mem, ...]]:
     _begin_group(cursor, 2)
     inputs: list[Mem] = []
     if not cursor.at(";"):
-        inputs.append(read_memory(cursor, Site.INPUT))
-        while cursor.accept(","):
-            inputs.append(read_memory(cursor, Site.INPUT))
+        inputs = cursor.separated(lambda: read_memory(cursor, Site.INPUT))
     if cursor.at(")"):
         raise cursor.unexpected(
             "`,` or `;`", "the second group separates inputs from outputs: `( A:SM[1,2], ^ ; ^ )`"
@@ -98,8 +89,6 @@ def _read_memories(cursor: Cursor) -> tuple[tuple[Mem, ...], tuple[Mem, ...]]:
     cursor.expect(";", "`,` or `;`")
     if cursor.at(")"):
         raise cursor.unexpected(f"{MEMORY}, for the output")
-    outputs = [read_memory(cursor, Site.OUTPUT)]
-    while cursor.accept(","):
-        outputs.append(read_memory(cursor, Site.OUTPUT))
+    outputs = cursor.separated(lambda: read_memory(cursor, Site.OUTPUT))
     cursor.close("`,`")
     return tuple(inputs), tuple(outputs)

@@ -45,7 +45,6 @@ class CommentToken:
 
     lines: tuple[str, ...]
     start: int
-    end: int
 
 
 def tokenise(source: Source) -> tuple[list[Token], list[CommentToken]]:
@@ -64,7 +63,7 @@ def tokenise(source: Source) -> tuple[list[Token], list[CommentToken]]:
             case "space":
                 pass
             case "comment":
-                comments.append(CommentToken(_comment_lines(word), at, found.end()))
+                comments.append(CommentToken(_comment_lines(word), at))
             case "miscomp":
                 raise fail(
                     "S101",

@@ -18,6 +18,7 @@ from mdh.ir.expr import Load, Var, loads
 from mdh.ir.program import DimKind, Operator
 from mdh.ir.statement import Phase, PlacedStatement
 from mdh.poly import legality
+from mdh.poly.sets import before
 from tests.soundness.generator import random_statements
 from tests.soundness.trial import Ready, examined
 from tests.soundness.verdict import Verdict
@@ -103,41 +104,34 @@ def _near_index(e: Any) -> Affine | None:
 
 
 def _no_condition(s: Assign) -> Iterator[Load]:
-    if not isinstance(s, Assign):
-        yield from (Load(b, index, v.dtype) for (b, index), v in zip(s.targets, s.values, strict=True))
-        for v in s.values:
-            yield from loads(v)
-        return
-    for e in (s.value, *s.index):
+    read = (s.value, *s.target.index) if isinstance(s, Assign) else (*s.targets, *s.values)
+    for e in read:
         yield from loads(e)
 
 
-def _without_last_iteration(a: Any, b: Any, x: Any, y: Any, need: Any, *, ordered: bool) -> str:
+def _without_last_iteration(a: Any, b: Any, x: Any, y: Any, need: Any, *, ordered: bool) -> Any:
     """The last iteration of each loop is forgotten."""
     first, second = [
         replace(s, statement=replace(s.statement, loops=tuple(replace(v, extent=max(1, v.extent - 1)) for v in
                                                               s.statement.loops)))
         for s in (a, b)
     ]  # fmt: skip
-    return _relation(first, second, x, y, need, ordered=ordered)
+    return _lost(first, second, x, y, need, ordered=ordered)
 
 
-_relation = legality._relation
+_lost = legality._lost
 
 
-def _same_iteration_only(a: list[str], b: list[str], *, ordered: bool) -> str:
+def _same_iteration_only(a: list[str], b: list[str], *, equal: bool) -> str:
     return (
-        _before(a, b, ordered=ordered)
+        before(a, b, equal=equal)
         if not a
         else " and ".join(f"({p} = {q})" for p, q in zip(a, b, strict=True))
     )
 
 
-def _other_iterations_only(a: list[str], b: list[str], *, ordered: bool) -> str:
-    return _before(a, b, ordered=False)
-
-
-_before = legality._before
+def _other_iterations_only(a: list[str], b: list[str], *, equal: bool) -> str:
+    return before(a, b, equal=False)
 
 
 def _first_coordinate(p: Any, q: Any, *, scanned: bool) -> Any:
@@ -253,9 +247,9 @@ FAULTS: dict[str, Callable[[], list[Patch]]] = {
         _filtered(lambda s, a: all(i is not None for i in a.index))
     ],
     "subscripts lose their offsets and signs": lambda: [(dependences, "from_expr", _near_index)],
-    "the last iteration is forgotten": lambda: [(legality, "_relation", _without_last_iteration)],
-    "only one iteration is looked at": lambda: [(legality, "_before", _same_iteration_only)],
-    "one iteration's own order is forgotten": lambda: [(legality, "_before", _other_iterations_only)],
+    "the last iteration is forgotten": lambda: [(legality, "_lost", _without_last_iteration)],
+    "only one iteration is looked at": lambda: [(legality, "before", _same_iteration_only)],
+    "one iteration's own order is forgotten": lambda: [(legality, "before", _other_iterations_only)],
     "only the first coordinate of a point counts": lambda: [(legality, "_coordinates", _first_coordinate)],
     "every access meets in the accumulator": _all_carried,
     "accumulators of different statements are one": lambda: [_placement(accumulator=0)],

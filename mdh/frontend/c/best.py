@@ -5,6 +5,7 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from mdh.frontend.c.lift_expr import element, lift
+from mdh.frontend.c.places import items_of
 from mdh.frontend.c.scope import NameScope
 from mdh.frontend.conversions import is_compared, kept, same_order
 from mdh.frontend.statements import Best
@@ -19,7 +20,7 @@ def best_of(node: c_ast.If, scope: NameScope) -> Best | None:
     cond = node.cond
     if not isinstance(cond, c_ast.BinaryOp) or cond.op not in ("<", "<=", ">", ">=") or scope.conds:
         return None
-    body = node.iftrue.block_items or [] if isinstance(node.iftrue, c_ast.Compound) else [node.iftrue]
+    body = items_of(node.iftrue)
     if not body or not all(isinstance(s, c_ast.Assignment) and s.op == "=" for s in body):
         return None
     uses = len(scope.uses)
@@ -67,10 +68,11 @@ def _best(
         scope.accesses(t, span)
         scope.accesses(t, span, write=True)
     scope.written.update(t.buffer for t in targets)
-    where = tuple((t.buffer, t.index) for t in targets)
     tie = "last" if "=" in op else "first"
     uses = tuple(scope.gathered)
-    return Best("argmax" if greater else "argmin", tie, where, tuple(values), scope.loops, span, uses)
+    return Best(
+        "argmax" if greater else "argmin", tie, tuple(targets), tuple(values), scope.loops, span, uses
+    )
 
 
 def _target(node: c_ast.Node, scope: NameScope) -> Load | None:

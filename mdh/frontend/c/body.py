@@ -15,7 +15,7 @@ from mdh.frontend.c.last import kept_behind, leave, note_last
 from mdh.frontend.c.lift_expr import called, element, has_value, lift, no_value, operation
 from mdh.frontend.c.literals import check_enumerator
 from mdh.frontend.c.loops import MOST_LOOPS, counter_of, counter_type, counters_inside, loop_of
-from mdh.frontend.c.places import nodes_in
+from mdh.frontend.c.places import items_of, nodes_in
 from mdh.frontend.c.pragmas import inside_scop, read_pragma
 from mdh.frontend.c.scope import Local, NameScope
 from mdh.frontend.c.sink import LastValue, assigned_in_loop, sunk
@@ -26,6 +26,7 @@ from mdh.frontend.statements import Array, Assign
 from mdh.frontend.typing_rules import convert, truth
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Const, Expr, Load, Var, loads, walk
+from mdh.ir.names import fresh
 
 
 @dataclass(frozen=True)
@@ -173,8 +174,7 @@ def _for(node: c_ast.For, scope: NameScope) -> None:
         if counter in scope.locals:
             # before the next loop it has the value that the last iteration left
             scope.locals[counter] = Local(scope.locals[counter].dtype, None)
-    body = node.stmt
-    walk_body(body.block_items or [] if isinstance(body, c_ast.Compound) else [body], scope)
+    walk_body(items_of(node.stmt), scope)
     scope.loops, scope.values = outer_loops, outer_values
     leave(loop, scope)
     if hidden is not None:
@@ -233,7 +233,7 @@ def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> None
         scope.locals[node.name] = Local(dtype, value, uses=tuple(scope.gathered))
         return
     del scope.locals[node.name]
-    name = scope.fresh(node.name)
+    name = fresh(node.name, scope.taken)
     shape = tuple(lv.extent for lv in scope.loops) or (1,)
     index: tuple[Expr, ...] = tuple(Var(lv.name) for lv in scope.loops) or (Const(0, I32),)
     scope.arrays[name] = Array(name, dtype, shape, False, True, span)
@@ -270,8 +270,8 @@ def _if(node: c_ast.If, scope: NameScope) -> None:
         best = best_of(node, scope)
         if best is not None:
             scope.statements.append(best)
-            for buffer, _ in best.targets:
-                _forget(scope, buffer)
+            for target in best.targets:
+                _forget(scope, target.buffer)
             return
     scope.begin()
     cond = truth(lift(node.cond, scope))
@@ -286,7 +286,7 @@ def _if(node: c_ast.If, scope: NameScope) -> None:
     _side(node.iffalse, negation(cond), scope)
     asked, scope.cond_uses = scope.cond_uses, outer
     span = scope.places.of(node.cond)
-    written = {b for s in scope.statements[first:] for b in s.targeted}
+    written = {t.buffer for s in scope.statements[first:] for t in s.targets}
     scope.locals = joined_locals(cond, asked, then, scope.locals, written, span)
     join_assignments(cond, first, middle, scope)
     check_condition(cond, first, span, scope)
@@ -298,7 +298,7 @@ def _side(branch: c_ast.Node | None, cond: Expr | None, scope: NameScope) -> Non
         return
     outer = scope.conds
     scope.conds = outer if cond is None else (*outer, cond)
-    walk_body(branch.block_items or [] if isinstance(branch, c_ast.Compound) else [branch], scope)
+    walk_body(items_of(branch), scope)
     scope.conds = outer
 
 
@@ -354,7 +354,7 @@ def _record(scope: NameScope, load: Load, value: Expr, node: c_ast.Node, name: s
     check_size(value, span)
     scope.written.add(load.buffer)
     uses = (*scope.cond_uses, *scope.gathered)
-    scope.statements.append(Assign(load.buffer, load.index, value, scope.conds, scope.loops, span, uses))
+    scope.statements.append(Assign(load, value, scope.conds, scope.loops, span, uses))
     _forget(scope, load.buffer)
 
 

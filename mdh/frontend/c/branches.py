@@ -5,9 +5,9 @@ from dataclasses import replace
 from mdh.diagnostics import fail
 from mdh.frontend.c.scope import Local, NameScope
 from mdh.frontend.limits import check_size
-from mdh.frontend.statements import Assign, Statement, Use, conflict
+from mdh.frontend.statements import Assign, Statement, Use, conflict, used_names
 from mdh.frontend.typing_rules import convert, select
-from mdh.ir.expr import Expr, Load, Var, loads, walk
+from mdh.ir.expr import Expr, loads
 from mdh.source import Span
 
 
@@ -73,14 +73,14 @@ def _both(cond: Expr, a: Statement, b: Statement, conds: tuple[Expr, ...]) -> As
     depth = len(conds) + 1
     value = convert(select(cond, _under(a, depth), _under(b, depth)), a.value.dtype)
     check_size(value, a.span)
-    return Assign(a.target, a.index, value, conds, a.loops, a.span, (*a.uses, *b.uses))
+    return Assign(a.target, value, conds, a.loops, a.span, (*a.uses, *b.uses))
 
 
 def _under(s: Assign, depth: int) -> Expr:
     """The element's value after `s`, if the first `depth` of its conditions hold."""
     value = s.value
     for c in reversed(s.conds[depth:]):
-        value = convert(select(c, value, Load(s.target, s.index, s.value.dtype)), s.value.dtype)
+        value = convert(select(c, value, s.target), s.value.dtype)
     return value
 
 
@@ -109,7 +109,7 @@ def _pairs(then: list[Statement], other: list[Statement], depth: int) -> list[tu
 def _same_element(a: Statement, b: Statement) -> bool:
     if not (isinstance(a, Assign) and isinstance(b, Assign)):
         return False
-    return (a.target, a.index, a.loops) == (b.target, b.index, b.loops)
+    return (a.target, a.loops) == (b.target, b.loops)
 
 
 def check_condition(cond: Expr, first: int, span: Span, scope: NameScope) -> None:
@@ -117,7 +117,7 @@ def check_condition(cond: Expr, first: int, span: Span, scope: NameScope) -> Non
     read = {x.buffer for x in loads(cond)}
     new = scope.statements[first:]
     for n, s in enumerate(new):
-        written = s.targeted
+        written = {t.buffer for t in s.targets}
         if written & read and (n + 1 < len(new) or s.loops != scope.loops):
             name = min(written & read)
             raise fail("C113", f"this branch overwrites `{name}`, which its condition reads", span,
@@ -125,16 +125,8 @@ def check_condition(cond: Expr, first: int, span: Span, scope: NameScope) -> Non
 
 
 def _advice(s: Statement, name: str) -> str:
-    used = {v for e in _index(s) for v in _names(e)}
+    used = used_names(s.targets[0].index)
     if any(v.name not in used for v in s.loops):
         known = "`if (x > m) m = x;` and `if (x > m) { m = x; at = j; }` are known forms"
         return f"`{name}` is a running value: {known}"
     return f"copy `{name}` into an array of its own first, and test the copy"
-
-
-def _index(s: Statement) -> tuple[Expr, ...]:
-    return s.index if isinstance(s, Assign) else s.targets[0][1]
-
-
-def _names(e: Expr) -> set[str]:
-    return {n.name for n in walk(e) if isinstance(n, Var)}

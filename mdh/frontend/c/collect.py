@@ -7,7 +7,7 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from mdh.diagnostics import Diagnostic, Failed
-from mdh.frontend.c.places import nodes_in
+from mdh.frontend.c.places import assigned, base_of, nodes_in
 from mdh.frontend.c.scope import NameScope
 
 MOST_ERRORS = 12
@@ -31,7 +31,7 @@ def collected(node: c_ast.Node, scope: NameScope) -> Iterator[None]:
         if not used & scope.broken:
             scope.errors.extend(failed.diagnostics)
         # parameters keep their meaning whatever happens to their elements
-        scope.broken |= {n for n in made if n not in scope.arrays or scope.arrays[n].temp}
+        scope.broken |= {n for n in made - {""} if n not in scope.arrays or scope.arrays[n].temp}
 
 
 def raise_collected(scope: NameScope) -> None:
@@ -53,15 +53,9 @@ def raise_collected(scope: NameScope) -> None:
 def _names(statement: c_ast.Node, made: set[str], used: set[str]) -> None:
     """Collects what a statement declares or assigns, and every name in it."""
     for node in nodes_in(statement):
-        match node:
-            case c_ast.Decl(name=str() as name):
-                made.add(name)
-                used.add(name)
-            case c_ast.Assignment(lvalue=target) | c_ast.UnaryOp(op="++" | "p++" | "--" | "p--", expr=target):
-                base = target
-                while isinstance(base, c_ast.ArrayRef):
-                    base = base.name
-                if isinstance(base, c_ast.ID):
-                    made.add(base.name)
-            case c_ast.ID(name=name):
-                used.add(name)
+        if isinstance(node, c_ast.Decl) and node.name is not None:
+            made.add(node.name)
+            used.add(node.name)
+        elif isinstance(node, c_ast.ID):
+            used.add(node.name)
+        made.add(base_of(assigned(node)))

@@ -13,7 +13,7 @@ from mdh.frontend.c.enums import write_out_enums
 from mdh.frontend.c.places import Places, nodes_in
 from mdh.frontend.c.preprocess import PRELUDE, Preprocessed
 from mdh.frontend.c.typedefs import resolve_typedefs
-from mdh.source import Source, Span
+from mdh.source import Span
 from mdh.wording import meant
 
 
@@ -108,24 +108,20 @@ def _declared(name: str, line: str) -> bool:
     return re.search(rf"\b(?:{types})\b[\s*]+{name}\b|(?<![\w.]){name}\s*=(?!=)", line) is not None
 
 
-def _word(span: Span, name: str) -> Span:
-    """The first place of `name` on the line of `span`."""
-    source = span.source
-    start = source.line_starts[span.line - 1]
-    m = re.search(rf"\b{name}\b", source.line(span.line))
-    return span if m is None else Span(source, start + m.start(), start + m.end())
+def _on_line(span: Span, pattern: str) -> Span:
+    """The first place of a pattern on the line of `span`, else `span`."""
+    found = re.search(pattern, span.source.line(span.line))
+    start = span.source.line_starts[span.line - 1]
+    return span if found is None else Span(span.source, start + found.start(), start + found.end())
 
 
-def _foreign(character: str, source: Source, span: Span) -> Exception:
+def _foreign(character: str, span: Span) -> Exception:
     """The error for a character that C does not use, shown with the name around it."""
     first = re.escape(character)
-    m = re.search(rf"\w*{first}\w*" if character.isalnum() else first, source.line(span.line))
-    if m is not None:
-        start = source.line_starts[span.line - 1]
-        span = Span(source, start + m.start(), start + m.end())
+    at = _on_line(span, rf"\w*{first}\w*" if character.isalnum() else first)
     headline = f"C syntax error: illegal character '{character}'"
     help_ = "names are made of the letters a to z, digits and _"
-    return fail("C101", headline, span, label="this cannot stand here", help=help_)
+    return fail("C101", headline, at, label="this cannot stand here", help=help_)
 
 
 def _syntax(message: str, places: Places, macros: Mapping[str, str]) -> Exception:
@@ -144,10 +140,10 @@ def _syntax(message: str, places: Places, macros: Mapping[str, str]) -> Exceptio
     name = next((n for n in macros if _declared(n, places.source.line(span.line))), None)
     if name is not None:
         return fail("C101", f"`{name}` is a name in this program, and `-D {name}={macros[name]}` replaces it",
-                   _word(span, name), help=intended(name, places.source.text))  # fmt: skip
+                   _on_line(span, rf"\b{name}\b"), help=intended(name, places.source.text))  # fmt: skip
     illegal = re.match(r"Illegal character '(.)'", kind)
     if illegal is not None:
-        return _foreign(illegal[1], places.source, span)
+        return _foreign(illegal[1], span)
     if not before and kind.startswith("Invalid function definition"):
         return old_style(span)
     headline = f"C syntax error at `{token.strip()[:40] or span.text}`"
@@ -164,10 +160,6 @@ def read_pragma_operators(tree: c_ast.FileAST) -> None:
     """Gives every pragma its words as text; for the operator the parser leaves a string constant."""
     for node in nodes_in(tree):
         if isinstance(node, c_ast.Pragma) and isinstance(node.string, c_ast.Constant):
-            node.string = _unquoted(node.string.value)
-
-
-def _unquoted(literal: str) -> str:
-    """The words of a string constant."""
-    body = literal[literal.find('"') + 1 : -1]
-    return body.replace('\\"', '"').replace("\\\\", "\\")
+            literal = node.string.value
+            body = literal[literal.find('"') + 1 : -1]
+            node.string = body.replace('\\"', '"').replace("\\\\", "\\")

@@ -57,6 +57,15 @@ def scalar_type(decl: c_ast.Node, places: Places) -> DType:
     )
 
 
+def dimensions(node: c_ast.Node) -> tuple[list[c_ast.Node | None], c_ast.Node]:
+    """The extents of an array declarator as written, None for `[]`, and what is under it."""
+    dims: list[c_ast.Node | None] = []
+    while isinstance(node, c_ast.ArrayDecl):
+        dims.append(node.dim)
+        node = node.type
+    return dims, node
+
+
 def is_const(decl: c_ast.Node) -> bool:
     """Whether the elements are const."""
     node = decl

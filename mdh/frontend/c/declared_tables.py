@@ -5,14 +5,15 @@ from math import prod
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
-from mdh.frontend.c.ctypes_of import is_const, scalar_type
+from mdh.frontend.c.ctypes_of import dimensions, is_const, scalar_type
 from mdh.frontend.c.lift_expr import lift
 from mdh.frontend.c.loops import constant
-from mdh.frontend.c.places import Places, nodes_in
+from mdh.frontend.c.places import Places, assigned, base_of, nodes_in
 from mdh.frontend.c.scope import NameScope
+from mdh.frontend.statements import gathers
 from mdh.frontend.tables import MOST_VALUES, Table
 from mdh.frontend.typing_rules import convert
-from mdh.ir.expr import Const, Expr, loads
+from mdh.ir.expr import Const, Expr
 
 
 def read_table(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> None:
@@ -24,11 +25,7 @@ def read_table(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> No
     if not is_const(node) and any(_written(n, node.name) for n in rest):
         raise fail("C113", f"the initialiser of `{node.name}`, which is written to later, is not supported",
                    span, help="fill it in a loop")  # fmt: skip
-    dims: list[c_ast.Node | None] = []
-    inner = node.type
-    while isinstance(inner, c_ast.ArrayDecl):
-        dims.append(inner.dim)
-        inner = inner.type
+    dims, _ = dimensions(node.type)
     known = tuple(constant(d, scope, f"an extent of `{node.name}`") for d in dims if d is not None)
     if len(known) < len(dims) - 1 or None in dims[1:]:
         raise fail("C117", f"the extents of `{node.name}` are missing", span, help="only the first may be")
@@ -44,7 +41,7 @@ def read_table(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> No
         value = (
             Const(0.0 if dtype.is_float else 0, dtype) if item is None else convert(lift(item, scope), dtype)
         )
-        if any(True for _ in loads(value)):
+        if gathers((value,)):
             raise fail("C113", f"an initial value of `{node.name}` is read from an array",
                        scope.places.of(item or node), help="fill the array in a loop")  # fmt: skip
         values.append(value)
@@ -53,21 +50,7 @@ def read_table(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> No
 
 def _written(node: c_ast.Node, name: str) -> bool:
     """Whether something in `node` stores to an element of the array."""
-    return any(_stores(n, name) for n in nodes_in(node))
-
-
-def _stores(node: c_ast.Node, name: str) -> bool:
-    match node:
-        case c_ast.Assignment(lvalue=target) | c_ast.UnaryOp(op="++" | "p++" | "--" | "p--", expr=target):
-            return _base(target) == name
-        case _:
-            return False
-
-
-def _base(node: c_ast.Node) -> str:
-    while isinstance(node, c_ast.ArrayRef) or (isinstance(node, c_ast.UnaryOp) and node.op == "*"):
-        node = node.name if isinstance(node, c_ast.ArrayRef) else node.expr
-    return getattr(node, "name", "") if isinstance(node, c_ast.ID) else ""
+    return any(base_of(assigned(n)) == name for n in nodes_in(node))
 
 
 def flattened(init: c_ast.Node, shape: tuple[int, ...], name: str, places: Places) -> list[c_ast.Node | None]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.frontend.c.typedefs import integer_names
+from mdh.ir.dtype import DType, integer_range
 from mdh.source import Source, Span
 from mdh.wording import meant
 
@@ -75,8 +76,6 @@ def intended(name: str, text: str) -> str:
 
 
 def _size(name: str, value: str | int, span: Span) -> int:
-    where = (Label(span, "a size"),)
-    short = _short(value)
     help_ = f"write -D {name}=1024"
     size: int | None
     try:
@@ -84,12 +83,11 @@ def _size(name: str, value: str | int, span: Span) -> int:
     except ValueError:
         # Python does not parse numbers of any length
         size = 2**128 if _DIGITS.fullmatch(str(value).strip()) else None
+    bound = f"the size `{name}` is bound to"
     if size is None:
-        headline = f"the size `{name}` is bound to `{short}`, which is no integer"
-        raise Failed(Diagnostic("C105", headline, where, help=help_, witness=(("define", name),)))
+        raise _refused(name, f"{bound} `{_short(value)}`, which is no integer", span, help_)
     if abs(size) >= 2**128:
-        headline = f"the size `{name}` is bound to {short}, more than 64 bits hold"
-        raise Failed(Diagnostic("C105", headline, where, help=help_, witness=(("define", name),)))
+        raise _refused(name, f"{bound} {_short(value)}, more than 64 bits hold", span, help_)
     return size
 
 
@@ -99,8 +97,12 @@ def _short(value: str | int) -> str:
     return text if len(text) <= 40 else f"{text[:20]}…"
 
 
-def out_of_range(name: str, value: int, least: int, most: int, span: Span) -> Failed:
+def out_of_range(name: str, value: int, dtype: DType, span: Span) -> Failed:
     """The error for a size that its C type cannot hold."""
+    least, most = integer_range(dtype)
     what = f"the size `{name}` is bound to {value:,}; its type holds {least:,} to {most:,}"
-    help_ = "give another value, or declare it with a wider type"
+    return _refused(name, what, span, "give another value, or declare it with a wider type")
+
+
+def _refused(name: str, what: str, span: Span, help_: str) -> Failed:
     return Failed(Diagnostic("C105", what, (Label(span, "a size"),), help=help_, witness=(("define", name),)))

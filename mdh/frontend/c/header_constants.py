@@ -7,7 +7,7 @@ promoted to.
 import math
 import re
 
-from mdh.ir.dtype import F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, DType, promote_integer
+from mdh.ir.dtype import F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, DType, integer_range, promote_integer
 
 _SIGNED = {
     "SCHAR": I8, "CHAR": I8, "SHRT": I16, "INT": I32, "LONG": I64, "LLONG": I64, "INT8": I8, "INT16": I16,
@@ -45,10 +45,9 @@ _DOUBLES = {
 def _limits() -> dict[str, tuple[int | float, DType]]:
     out: dict[str, tuple[int | float, DType]] = {}
     for name, t in (_SIGNED | _UNSIGNED).items():
-        most = 2 ** (t.bits - (t.kind == "int")) - 1
-        out[f"{name}_MAX"] = most, promote_integer(t)
+        out[f"{name}_MAX"] = integer_range(t)[1], promote_integer(t)
         if t.kind == "int":
-            out[f"{name}_MIN"] = -most - 1, promote_integer(t)
+            out[f"{name}_MIN"] = integer_range(t)[0], promote_integer(t)
     return out
 
 

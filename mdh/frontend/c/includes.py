@@ -59,11 +59,8 @@ class Includes:
 
 
 def _refused(name: str, why: str, place: Label) -> Failed:
-    return Failed(
-        Diagnostic(
-            "C104",
-            f"`{name}` cannot be included: {why}",
-            (place,),
-            help="put what the function needs of it into the C file",
-        )
+    headline, hint = (
+        f"`{name}` cannot be included: {why}",
+        "put what the function needs of it into the C file",
     )
+    return Failed(Diagnostic("C104", headline, (place,), help=hint))

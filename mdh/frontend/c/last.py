@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
+from mdh.frontend.c.places import items_of
 from mdh.frontend.c.scope import Local, NameScope
-from mdh.frontend.c.sink import LastValue, assigned_in_loop, declares, items_of, sets_anew
+from mdh.frontend.c.sink import LastValue, assigned_in_loop, declares, sets_anew
 from mdh.frontend.statements import Use
 from mdh.ir.affine import from_expr, to_expr
 from mdh.ir.dtype import I32

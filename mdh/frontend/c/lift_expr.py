@@ -8,12 +8,12 @@ from mdh.frontend.c.header_constants import CONSTANTS
 from mdh.frontend.c.literals import literal
 from mdh.frontend.c.scope import Local, NameScope
 from mdh.frontend.guards import negation
-from mdh.frontend.statements import Array, Use
-from mdh.frontend.tables import Table, element_of_table
+from mdh.frontend.statements import Array, Use, gathers
+from mdh.frontend.tables import element_of_table
 from mdh.frontend.typing_rules import FUNCTIONS, binary, call, convert, select, unary
 from mdh.ir.affine import from_expr, to_expr
 from mdh.ir.dtype import promote_integer
-from mdh.ir.expr import Const, Expr, Load, Var, children, loads, walk
+from mdh.ir.expr import Const, Expr, Load, Var, children, walk
 from mdh.wording import meant
 
 _CALLED: dict[type, str] = {
@@ -222,7 +222,7 @@ def _element(node: c_ast.ArrayRef, scope: NameScope) -> Expr:
     if table is not None:
         use = Use(load, scope.loops, scope.places.of(node), scope.conds, False, scope.position)
         scope.looked_up.append((table, use))
-        return element_of_table(table, load.index)
+        return element_of_table(table.shape, load.index, table.values)
     has_value(array.name, array.name, node, scope)
     scope.accesses(load, scope.places.of(node))
     return load
@@ -249,7 +249,7 @@ def element(node: c_ast.Node, scope: NameScope) -> tuple[Load, Array]:
                        scope.places.of(base), help=f"subscript the array itself: {pointer}[i]")  # fmt: skip
         raise fail("C113", "only named arrays can be subscripted; pointer arithmetic is not supported",
                    scope.places.of(node), help="write A[i*N + j]")  # fmt: skip
-    array = scope.arrays[base.name] if table is None else _as_array(table)
+    array = scope.arrays[base.name] if table is None else table.array
     rank = 1 if array.shape is None else len(array.shape)
     span = scope.places.of(node, base.name)
     if len(subscripts) != rank:
@@ -258,10 +258,6 @@ def element(node: c_ast.Node, scope: NameScope) -> tuple[Load, Array]:
                    help="write one subscript for each dimension")  # fmt: skip
     index = tuple(_subscript(s, array, scope) for s in subscripts)
     return Load(array.name, index, array.dtype), array
-
-
-def _as_array(table: Table) -> Array:
-    return Array(table.name, table.dtype, table.shape, True, True, table.span)
 
 
 def _subscript(node: c_ast.Node, array: Array, scope: NameScope) -> Expr:
@@ -289,8 +285,4 @@ def _is_gather(e: Expr) -> bool:
     if from_expr(e) is not None or isinstance(e, Load):
         return True
     inner = children(e)
-    return not e.dtype.is_float and any(_has_load(c) for c in inner) and all(_is_gather(c) for c in inner)
-
-
-def _has_load(e: Expr) -> bool:
-    return next(loads(e), None) is not None
+    return not e.dtype.is_float and gathers(inner) and all(_is_gather(c) for c in inner)

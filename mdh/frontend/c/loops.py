@@ -8,11 +8,12 @@ from mdh.frontend.c.lift_expr import lift
 from mdh.frontend.c.places import nodes_in
 from mdh.frontend.c.scope import NameScope
 from mdh.frontend.c.sink import assigns, mentions, names_in
-from mdh.frontend.counters import CounterRun, LoopHeader, header, limits, run
+from mdh.frontend.counters import CounterRun, LoopHeader, header, run
 from mdh.frontend.limits import MOST_TRIPS
 from mdh.frontend.typing_rules import wrap
-from mdh.ir.dtype import I32, DType
+from mdh.ir.dtype import I32, DType, integer_range
 from mdh.ir.expr import Const, Load, walk
+from mdh.ir.names import fresh
 from mdh.ir.statement import LoopVar
 from mdh.source import Span
 
@@ -42,14 +43,14 @@ def loop_of(node: c_ast.For, scope: NameScope, declared: DType) -> tuple[LoopVar
     h = header(start, op, bound, _step(node, name, scope), declared)
     found = run(h)
     trips = _checked(name, h, found, int(bound.value), scope.places.of(node.cond, name))
-    return LoopVar(scope.fresh(name), name, h.start, h.step, trips, span), found.after
+    return LoopVar(fresh(name, scope.taken), name, h.start, h.step, trips, span), found.after
 
 
 def _checked(name: str, h: LoopHeader, found: CounterRun, bound: int, span: Span) -> int:
     """The number of iterations. Raises if there are none, too many, or no end."""
     while_ = f"{name} {h.op} {bound:,}"
     unsigned, help_ = _unsigned(h, bound)
-    low, high = limits(h.counter)
+    low, high = integer_range(h.counter)
     left = found.trips is None and not low <= found.last + h.step <= high
     if left and (h.counter.kind == "uint" or h.counter.bits < 32 or h.op[0] == "<>"[h.step < 0]):
         what = f"`{name}` wraps to {found.after:,} after {found.last:,}, where {while_} holds still"
@@ -85,7 +86,7 @@ def _unsigned(h: LoopHeader, bound: int) -> tuple[str, str]:
 
 def _wider(h: LoopHeader, bound: int) -> str:
     """The help for the most likely intention."""
-    low, high = limits(h.counter)
+    low, high = integer_range(h.counter)
     if bound > high or bound < low or h.counter.kind == "int":
         return "declare it with a wider type"
     if h.step < 0:

@@ -24,6 +24,29 @@ def nodes_in(node: c_ast.Node) -> Iterator[c_ast.Node]:
         left.extend(child for _, child in reversed(found.children()))
 
 
+def assigned(node: c_ast.Node) -> c_ast.Node | None:
+    """What a node itself assigns to, increments or decrements; None if nothing."""
+    match node:
+        case c_ast.Assignment(lvalue=target) | c_ast.UnaryOp(op="++" | "p++" | "--" | "p--", expr=target):
+            return target
+        case _:
+            return None
+
+
+def base_of(node: c_ast.Node | None) -> str:
+    """The variable under subscripts and `*`; empty if there is none."""
+    while isinstance(node, c_ast.ArrayRef) or (isinstance(node, c_ast.UnaryOp) and node.op == "*"):
+        node = node.name if isinstance(node, c_ast.ArrayRef) else node.expr
+    return node.name if isinstance(node, c_ast.ID) else ""
+
+
+def items_of(body: c_ast.Node | None) -> list[c_ast.Node]:
+    """The statements of a block, or the only one."""
+    if body is None:
+        return []
+    return list(body.block_items or []) if isinstance(body, c_ast.Compound) else [body]
+
+
 class Places:
     """Spans of AST nodes in the original source. A macro-expanded token has the place of the line's nearest
     token.

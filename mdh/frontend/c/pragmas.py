@@ -35,7 +35,7 @@ def inside_scop(items: list[c_ast.Node], scope: NameScope) -> list[c_ast.Node]:
 
     Raises Failed C119 if one of the two is missing, or if something outside of them computes.
     """
-    marks = [(k, _scop_word(n)) for k, n in enumerate(items) if _scop_word(n)]
+    marks = scop_marks(items)
     if not marks:
         return items
     if [word for _, word in marks] != ["scop", "endscop"]:
@@ -45,12 +45,19 @@ def inside_scop(items: list[c_ast.Node], scope: NameScope) -> list[c_ast.Node]:
     (first, _), (last, _) = marks
     for k, n in enumerate(items):
         if not first <= k <= last and not isinstance(n, _IDLE):
-            what, help_ = (
-                "this statement stands outside of `#pragma scop`",
-                "move it inside, or remove the pragmas",
-            )
-            raise fail("C119", what, scope.places.of(n), help=help_)
+            raise fail("C119", "this statement stands outside of `#pragma scop`", scope.places.of(n),
+                       help="move it inside, or remove the pragmas")  # fmt: skip
+    return between(items, first, last)
+
+
+def between(items: list[c_ast.Node], first: int, last: int) -> list[c_ast.Node]:
+    """The statements between two, and all declarations."""
     return [n for k, n in enumerate(items) if first < k < last or isinstance(n, c_ast.Decl | c_ast.DeclList)]
+
+
+def scop_marks(items: list[c_ast.Node]) -> list[tuple[int, str]]:
+    """The numbers of `#pragma scop` and `#pragma endscop`, with these words."""
+    return [(k, _scop_word(n)) for k, n in enumerate(items) if _scop_word(n)]
 
 
 def _scop_word(node: c_ast.Node) -> str:

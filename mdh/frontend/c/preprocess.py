@@ -103,14 +103,16 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         if getattr(token, "source", MAIN) in (MAIN, ""):
             self.last = getattr(token, "lineno", self.last) or self.last
 
+    def problem(self, what: str, line: int = 0, help: str = "") -> None:
+        """Notes C103 at a line; 0: the last one that was read."""
+        self.found.append(Diagnostic("C103", what, (_line(self.file, line or self.last),), help=help))
+
     def on_error(self, file: str, line: int, msg: str) -> None:
         name = "" if file in (MAIN, "unknown", "") else "in an included file: "
         at = self.last if name or not line else line
         if msg.startswith("Could not evaluate"):
             msg = "the condition cannot be computed"
-        self.found.append(
-            Diagnostic("C103", f"the preprocessor stops here: {name}{msg.strip()}", (_line(self.file, at),))
-        )
+        self.problem(f"the preprocessor stops here: {name}{msg.strip()}", at)
 
     def on_file_open(self, is_system_include: bool, includepath: str) -> io.StringIO:
         """The file to include. Raises FileNotFoundError if it is no file beside the C file; it may then be a
@@ -141,12 +143,15 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         at = self.file.text.find(word, label.span.start, label.span.end) if word else -1
         return label if at < 0 else Label(Span(self.file, at, at + len(word)))
 
+    def defined(self, name: str) -> bool:
+        """Whether a header that is included defines the constant."""
+        return name in CONSTANTS and not header_of(name).isdisjoint(self.included)
+
     def on_unknown_macro_in_defined_expr(self, tok: Any) -> bool:
-        return tok.value in CONSTANTS and not header_of(tok.value).isdisjoint(self.included)
+        return self.defined(tok.value)
 
     def on_unknown_macro_in_expr(self, ident: str) -> int:
-        known = ident in CONSTANTS and not header_of(ident).isdisjoint(self.included)
-        return int(CONSTANTS[ident][0]) if known and not CONSTANTS[ident][1].is_float else 0
+        return int(CONSTANTS[ident][0]) if self.defined(ident) and not CONSTANTS[ident][1].is_float else 0
 
     def expand_macros(self, tokens: Any, expanding_from: Any = ()) -> Any:
         if tokens and not expanding_from:
@@ -177,16 +182,14 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
             self.directive = self.last
         if directive.value == "error":
             words = "".join(t.value for t in toks).strip()
-            self.found.append(Diagnostic("C103", f"#error: {words}", (_line(self.file, self.last),)))
+            self.problem(f"#error: {words}")
             raise pcpp.OutputDirective(pcpp.Action.IgnoreAndRemove)
         if directive.value == "include" and not toks:
-            what = "`#include` names no file"
-            self.found.append(Diagnostic("C103", what, (_line(self.file, self.last),)))
+            self.problem("`#include` names no file")
         if directive.value == "define" and toks and toks[0].value in self.fixed:
             raise pcpp.OutputDirective(pcpp.Action.IgnoreAndRemove)
         if directive.value == "line" and "__LINE__" in self.file.text:
-            what = "`#line` beside `__LINE__` is not supported"
-            self.found.append(Diagnostic("C103", what, (_line(self.file, self.last),)))
+            self.problem("`#line` beside `__LINE__` is not supported")
         if directive.value in ("if", "elif"):
             self._check_arithmetic(toks)
         return super().on_directive_handle(directive, toks, ifpassthru, precedingtoks)
@@ -202,8 +205,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         if any(t in ("<<", ">>") and not _small_count(tokens[n + 1 :]) for n, t in enumerate(tokens)):
             what = "this `#if` shifts by what is no number from 0 to 63: not supported"
         if what:
-            help_ = "compute the number by hand"
-            self.found.append(Diagnostic("C103", what, (_line(self.file, self.last),), help=help_))
+            self.problem(what, help="compute the number by hand")
             # the condition is not computed, because it may be a number of a thousand million digits
             toks[0].type, toks[0].value = self.t_INTEGER, "0"
             del toks[1:]
@@ -245,7 +247,7 @@ def preprocess(source: Source, defines: Mapping[str, str | int]) -> Preprocessed
         p.write(out)
     except (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError, ValueError):
         # pcpp answers some malformed directives and macros with internal errors
-        p.found.append(Diagnostic("C103", "the preprocessor cannot read this", (_line(source, p.last),)))
+        p.problem("the preprocessor cannot read this")
     if p.found:
         raise Failed(*p.found)
     check_expanded(source, out.getvalue())

@@ -17,11 +17,10 @@ from mdh.frontend.c.preprocess import Preprocessed, preprocess
 from mdh.frontend.c.scope import NameScope
 from mdh.frontend.c.signature import read_signature
 from mdh.frontend.c.specifiers import check_specifiers
-from mdh.frontend.c.statement_limits import too_deep
+from mdh.frontend.c.statement_limits import limited_depth
 from mdh.frontend.c.syntax_of import UnknownConstructError, function_of
 from mdh.frontend.program import Text, program_of
 from mdh.frontend.typing_rules import convert
-from mdh.ir.expr import Expr
 from mdh.ir.program import Program
 from mdh.ir.syntax import Function
 from mdh.source import Source
@@ -41,10 +40,11 @@ def read_heading(
     source: Source, *, defines: Mapping[str, str | int] = {}, function: str | None = None
 ) -> Heading:
     """A C function's name and parameters, without reading its body. Raises Failed C1xx."""
-    declared = parse_function(preprocess(source, defines), function).node.decl
-    params = declared.type.args.params if declared.type.args else []
-    named = [p for p in params if getattr(p, "name", None)]
-    return Heading(declared.name, tuple(p.name for p in named), {p.name: _extents(p.type) for p in named})
+    parsed = parse_function(preprocess(source, defines), function)
+    named = [p for p in _parameters(parsed) if getattr(p, "name", None)]
+    return Heading(
+        parsed.node.decl.name, tuple(p.name for p in named), {p.name: _extents(p.type) for p in named}
+    )
 
 
 def _extents(declared: c_ast.Node) -> tuple[str | None, ...]:
@@ -69,18 +69,14 @@ def read_program(
 
 def preprocessed(source: Source, defines: Mapping[str, str | int] = {}) -> Preprocessed:
     """The text with its macros expanded. Raises Failed with C1xx diagnostics."""
-    try:
+    with limited_depth(source):
         return preprocess(source, defines)
-    except RecursionError:
-        raise too_deep(source) from None
 
 
 def read_preprocessed(pre: Preprocessed, *, function: str | None = None, strict_fp: bool = False) -> Program:
     """`read_program` for a text whose macros are expanded."""
-    try:
+    with limited_depth(pre.source):
         return _read(pre, function, strict_fp)
-    except RecursionError:
-        raise too_deep(pre.source) from None
 
 
 def read_syntax(pre: Preprocessed, *, function: str | None = None) -> Function | None:
@@ -124,20 +120,18 @@ def free_sizes(
     source: Source, *, defines: Mapping[str, str | int] = {}, function: str | None = None
 ) -> tuple[str, ...]:
     """Integer parameters in bounds, subscripts or extents that no define binds, in C's order."""
-    try:
-        return _free_sizes(source, defines, function)
-    except RecursionError:
-        raise too_deep(source) from None
-
-
-def _free_sizes(source: Source, defines: Mapping[str, str | int], function: str | None) -> tuple[str, ...]:
-    pre = preprocess(source, defines)
-    parsed = parse_function(pre, function)
-    used: set[str] = set()
-    _sizes(parsed.node, False, used)
-    params = parsed.node.decl.type.args.params if parsed.node.decl.type.args else []
-    plain = [p.name for p in params if isinstance(getattr(p, "type", None), c_ast.TypeDecl)]
+    with limited_depth(source):
+        pre = preprocess(source, defines)
+        parsed = parse_function(pre, function)
+        used: set[str] = set()
+        _sizes(parsed.node, False, used)
+    plain = [p.name for p in _parameters(parsed) if isinstance(getattr(p, "type", None), c_ast.TypeDecl)]
     return tuple(n for n in plain if n in used and n not in pre.sizes)
+
+
+def _parameters(parsed: ParsedFunction) -> list[c_ast.Node]:
+    args = parsed.node.decl.type.args
+    return list(args.params) if args else []
 
 
 def _sizes(node: c_ast.Node, counts: bool, used: set[str]) -> None:
@@ -164,10 +158,6 @@ def _constant(decl: c_ast.Decl, scope: NameScope) -> None:
     if isinstance(decl.type, c_ast.PtrDecl):
         raise fail("C113", f"the global pointer `{decl.name}` is not supported",
                    scope.places.of(decl, decl.name), help="make it a parameter of the function")  # fmt: skip
-    scope.values[decl.name] = _value(decl, scope)
-
-
-def _value(decl: c_ast.Decl, scope: NameScope) -> Expr:
     value = lift(decl.init, scope)
     check_enumerator(decl, value, scope.places)
-    return convert(value, scalar_type(decl, scope.places))
+    scope.values[decl.name] = convert(value, scalar_type(decl, scope.places))

@@ -101,10 +101,3 @@ class NameScope:
         """Moves what is noted by statement numbers after statements have moved."""
         self.stage_names = {places.get(n, n): name for n, name in self.stage_names.items()}
         self.operators = {places.get(n, n): pragma for n, pragma in self.operators.items()}
-
-    def fresh(self, stem: str) -> str:
-        name, n = stem, 2
-        while name in self.taken:
-            name, n = f"{stem}_{n}", n + 1
-        self.taken.add(name)
-        return name

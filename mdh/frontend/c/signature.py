@@ -4,13 +4,13 @@ from pycparser import c_ast
 
 from mdh.diagnostics import fail
 from mdh.frontend.c.collect import collected
-from mdh.frontend.c.ctypes_of import is_const, scalar_type
+from mdh.frontend.c.ctypes_of import dimensions, is_const, scalar_type
 from mdh.frontend.c.defines import out_of_range
 from mdh.frontend.c.loops import constant
 from mdh.frontend.c.scope import NameScope
 from mdh.frontend.c.sink import names_in
 from mdh.frontend.statements import Array
-from mdh.ir.dtype import DType
+from mdh.ir.dtype import DType, integer_range
 from mdh.ir.expr import Const, Var
 from mdh.ir.program import Scalar
 
@@ -71,25 +71,17 @@ def _is_void(decl: c_ast.Node) -> bool:
 def _scalar(decl: c_ast.Decl, dtype: DType, sizes: dict[str, int], scope: NameScope) -> Scalar:
     span = scope.places.of(decl, decl.name)
     size = sizes.get(decl.name) if not dtype.is_float else None
-    most = 2 ** (dtype.bits - (dtype.kind == "int")) - 1
-    least = -most - 1 if dtype.kind == "int" else 0
-    if size is not None and not least <= size <= most:
-        raise out_of_range(decl.name, size, least, most, span)
+    if size is not None and not integer_range(dtype)[0] <= size <= integer_range(dtype)[1]:
+        raise out_of_range(decl.name, size, dtype, span)
     scope.values[decl.name] = Var(decl.name, dtype) if size is None else Const(size, dtype)
     return Scalar(decl.name, dtype, size, span)
 
 
 def _array(decl: c_ast.Decl, scope: NameScope) -> Array:
     span = scope.places.of(decl, decl.name)
-    node = decl.type
-    dims: list[c_ast.Node | None] = []
-    if isinstance(node, c_ast.PtrDecl):
-        node = node.type
-        if isinstance(node, c_ast.ArrayDecl):
-            dims.append(None)
-    while isinstance(node, c_ast.ArrayDecl):
-        dims.append(node.dim)
-        node = node.type
+    pointer = isinstance(decl.type, c_ast.PtrDecl)
+    dims, node = dimensions(decl.type.type if pointer else decl.type)
+    dims = [None, *dims] if pointer and dims else dims
     if isinstance(node, c_ast.PtrDecl):
         raise fail(
             "C110", f"`{decl.name}` is a pointer to pointers", span, help="use float A[N][K] or float *A"

@@ -5,7 +5,7 @@ from typing import Any
 
 from pycparser import c_ast
 
-from mdh.frontend.c.places import nodes_in
+from mdh.frontend.c.places import assigned, items_of, nodes_in
 
 
 class LastValue(c_ast.Node):  # type: ignore[misc]
@@ -44,48 +44,44 @@ def sets_anew(node: c_ast.Node, name: str, *, always: bool = False) -> bool:
     """
     if not isinstance(node, c_ast.For):
         return False
-    if any(part is not None and mentions(part, name) for part in (node.init, node.cond, node.next)):
+    if _in_header(node, name):
         return False
-    reads, known = _flow(items_of(node.stmt), name, False)
+    reads, known = _flow(items_of(node.stmt), name)
     return not reads and (known or not always)
 
 
-def _flow(items: list[c_ast.Node], name: str, known: bool) -> tuple[bool, bool]:
+def _flow(items: list[c_ast.Node], name: str) -> tuple[bool, bool]:
     """Whether `items` read `name` where it may not have been assigned, and whether they leave it assigned."""
     for node in items:
-        reads, known = _step(node, name, known)
-        if reads:
-            return True, known
-    return False, known
+        reads, known = _step(node, name)
+        if reads or known:
+            return reads, known
+    return False, False
 
 
-def _step(node: c_ast.Node, name: str, known: bool) -> tuple[bool, bool]:
-    if known or not mentions(node, name):
-        return False, known
+def _step(node: c_ast.Node, name: str) -> tuple[bool, bool]:
+    if not mentions(node, name):
+        return False, False
     match node:
         case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=target), rvalue=value) if target == name:
             return mentions(value, name), True
         case c_ast.If():
-            sides = [_flow(items_of(side), name, False) for side in (node.iftrue, node.iffalse)]
+            sides = [_flow(items_of(side), name) for side in (node.iftrue, node.iffalse)]
             return mentions(node.cond, name) or any(r for r, _ in sides), all(k for _, k in sides)
         case c_ast.Compound() if not any(declares(d, name) for d in node.block_items or []):
-            return _flow(items_of(node), name, False)
-        case c_ast.For() if not any(
-            part is not None and mentions(part, name) for part in (node.init, node.cond, node.next)
-        ):
-            return _flow(items_of(node.stmt), name, False)
+            return _flow(items_of(node), name)
+        case c_ast.For() if not _in_header(node, name):
+            return _flow(items_of(node.stmt), name)
         case _:
             return True, False
 
 
+def _in_header(loop: c_ast.For, name: str) -> bool:
+    return any(part is not None and mentions(part, name) for part in (loop.init, loop.cond, loop.next))
+
+
 def declares(node: c_ast.Node, name: str) -> bool:
     return isinstance(node, c_ast.Decl) and node.name == name
-
-
-def items_of(body: c_ast.Node | None) -> list[c_ast.Node]:
-    if body is None:
-        return []
-    return list(body.block_items or []) if isinstance(body, c_ast.Compound) else [body]
 
 
 def mentions(node: c_ast.Node, name: str) -> bool:
@@ -112,13 +108,8 @@ def assigned_in_loop(node: c_ast.Node, name: str, inside: bool = False) -> bool:
 
 
 def _sets(node: c_ast.Node, name: str) -> bool:
-    match node:
-        case c_ast.Assignment(lvalue=c_ast.ID(name=n)):
-            return bool(n == name)
-        case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--", expr=c_ast.ID(name=n)):
-            return bool(n == name)
-        case _:
-            return False
+    target = assigned(node)
+    return isinstance(target, c_ast.ID) and target.name == name
 
 
 def _where_visible(node: c_ast.Node, name: str) -> list[c_ast.Node]:

@@ -5,6 +5,7 @@ import re
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
+from mdh.frontend.c.ctypes_of import dimensions
 from mdh.frontend.c.places import Places, nodes_in
 from mdh.source import Source, Span
 
@@ -39,10 +40,7 @@ def _check_inside(body: c_ast.Node, places: Places) -> None:
 
 
 def _is_const(node: c_ast.Decl) -> bool:
-    inner = node.type
-    while isinstance(inner, c_ast.ArrayDecl):
-        inner = inner.type
-    return "const" in (getattr(inner, "quals", None) or [])
+    return "const" in (getattr(dimensions(node.type)[1], "quals", None) or [])
 
 
 def _check_volatile(node: c_ast.Node, places: Places) -> None:

@@ -1,6 +1,8 @@
 """Limits of the size and nesting of one statement of a C text."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from mdh.diagnostics import Failed, fail
 from mdh.frontend.limits import HELP, MOST_NODES
@@ -34,7 +36,16 @@ def _heaviest(source: Source) -> tuple[int, int]:
     return min(at, max(0, len(source.text) - 1)), most
 
 
-def too_deep(source: Source) -> Failed:
+@contextmanager
+def limited_depth(source: Source) -> Iterator[None]:
+    """Raises Failed C121 if what runs inside recurses too deeply into the text."""
+    try:
+        yield
+    except RecursionError:
+        raise _too_deep(source) from None
+
+
+def _too_deep(source: Source) -> Failed:
     """The error for a text that nests too deeply. It points at the deepest bracket or the largest
     statement."""
     depth, deepest, at = 0, 0, 0

@@ -6,7 +6,9 @@ construct, the front end refuses it with its own message, and the syntax is not 
 
 from pycparser import c_ast
 
-from mdh.frontend.c.places import Places
+from mdh.frontend.c.ctypes_of import dimensions
+from mdh.frontend.c.places import Places, items_of
+from mdh.frontend.c.pragmas import between, scop_marks
 from mdh.ir.syntax import (
     Assignment,
     Block,
@@ -48,29 +50,19 @@ class _Reader:
         self.places = places
 
     def declaration(self, node: c_ast.Decl) -> Declaration:
-        inner, extents, pointer = node.type, list[Expression | None](), False
-        if isinstance(inner, c_ast.PtrDecl):
-            inner, pointer = inner.type, True
-            if isinstance(inner, c_ast.ArrayDecl):
-                # `float (*A)[K]` is A[][K]
-                extents, pointer = [None], False
-        while isinstance(inner, c_ast.ArrayDecl):
-            extents.append(None if inner.dim is None else self.expression(inner.dim))
-            inner = inner.type
-        initial: Expression | Values | None = None
-        if node.init is not None:
-            initial = (
-                self.values(node.init)
-                if isinstance(node.init, c_ast.InitList)
-                else self.expression(node.init)
-            )
+        pointer = isinstance(node.type, c_ast.PtrDecl)
+        dims, inner = dimensions(node.type.type if pointer else node.type)
+        # `float (*A)[K]` is A[][K]
+        dims = [None, *dims] if pointer and dims else dims
+        extents = tuple(None if d is None else self.expression(d) for d in dims)
+        initial = None if node.init is None else self.initial(node.init)
         span = self.places.of(node, node.name)
-        return Declaration(node.name, self.type(inner), tuple(extents), initial, pointer, span)
+        return Declaration(node.name, self.type(inner), extents, initial, pointer and not dims, span)
 
-    def values(self, node: c_ast.InitList) -> Values:
-        return Values(
-            tuple(self.values(e) if isinstance(e, c_ast.InitList) else self.expression(e) for e in node.exprs)
-        )
+    def initial(self, node: c_ast.Node) -> Expression | Values:
+        if isinstance(node, c_ast.InitList):
+            return Values(tuple(self.initial(e) for e in node.exprs))
+        return self.expression(node)
 
     def type(self, node: c_ast.Node) -> CType:
         while isinstance(node, c_ast.TypeDecl | c_ast.Typename):
@@ -80,18 +72,11 @@ class _Reader:
         return CType(tuple(node.names))
 
     def block(self, items: list[c_ast.Node] | None) -> Block:
-        items = self._inside_scop(items or [])
+        items = items or []
+        marks = scop_marks(items)
+        if [word for _, word in marks] == ["scop", "endscop"]:
+            items = between(items, marks[0][0], marks[1][0])
         return Block(tuple(s for n in items for s in self.statements(n)))
-
-    def _inside_scop(self, items: list[c_ast.Node]) -> list[c_ast.Node]:
-        """The statements between `#pragma scop` and `#pragma endscop`, if a block has them, and all
-        declarations."""
-        words = [(n.string or "").strip() if isinstance(n, c_ast.Pragma) else "" for n in items]
-        if words.count("scop") != 1 or words.count("endscop") != 1:
-            return items
-        first, last = words.index("scop"), words.index("endscop")
-        kept = (c_ast.Decl, c_ast.DeclList)
-        return [n for k, n in enumerate(items) if first < k < last or isinstance(n, kept)]
 
     def statements(self, node: c_ast.Node) -> tuple[Statement, ...]:
         match node:
@@ -118,19 +103,14 @@ class _Reader:
             case c_ast.For():
                 return self.loop(node)
             case c_ast.If():
-                cond = self.expression(node.cond)
-                then, other = (
-                    self.body(node.iftrue),
-                    None if node.iffalse is None else self.body(node.iffalse),
-                )
+                cond, then = self.expression(node.cond), self.body(node.iftrue)
+                other = None if node.iffalse is None else self.body(node.iffalse)
                 return IfStatement(cond, then, other, self.places.of(node))
             case _:
                 raise UnknownConstructError
 
     def body(self, node: c_ast.Node | None) -> Statement:
-        if isinstance(node, c_ast.Compound):
-            return self.block(node.block_items)
-        return Block(() if node is None else self.statements(node))
+        return self.block(items_of(node))
 
     def loop(self, node: c_ast.For) -> ForStatement:
         first: Declaration | Assignment | None = None

@@ -1,1 +1,1 @@
-"""What C says of types and of literals, for the interpreter and for slices of the text."""
+"""What C says of types, literals and integers, for the interpreter and for slices of the text."""

@@ -1,7 +1,7 @@
 """Runs the C function as it is written, statement after statement: a reference that shares nothing with the
 compiler but the parser."""
 
-from mdh.reference.interpreter.arithmetic import Undecided
+from mdh.reference.c.integers import Undecided
 from mdh.reference.interpreter.run import Elements, interpret, interpret_bounded, interpret_elements
 from mdh.reference.interpreter.scope import EndlessLoop, UnknownMeaning
 from mdh.reference.interpreter.statements import Chosen

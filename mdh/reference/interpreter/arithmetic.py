@@ -10,16 +10,6 @@ Value = Any
 """An integer, or a float as the arithmetic represents it. An element that nothing wrote is a Python float."""
 
 
-class Undecided(Exception):  # noqa: N818 - it is an outcome, not a programming error
-    """The result of C for these data is open; other data may decide it. Operands are closer to one another
-    than their errors, so the path of the program depends on rounding; or the behaviour is undefined."""
-
-    def __init__(self, what: str, place: Span | None, why: str = "depends on rounding") -> None:
-        where = "" if place is None else f" (line {place.line})"
-        super().__init__(f"{what} {why}{where}")
-        self.place = place
-
-
 class ScalarArithmetic(Protocol):
     """Each method is called once for its place in the text, and returns what is done each time that the place
     runs.

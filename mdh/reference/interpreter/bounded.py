@@ -8,8 +8,9 @@ integer depends on such errors, Undecided is raised.
 import math
 from collections.abc import Callable
 
+from mdh.reference.c.integers import COMPARE, Undecided, from_float
 from mdh.reference.c.types import Type
-from mdh.reference.interpreter.arithmetic import Undecided, Value
+from mdh.reference.interpreter.arithmetic import Value
 from mdh.reference.interpreter.bounded_functions import function_of, greater, special
 from mdh.reference.interpreter.carried import (
     NONE,
@@ -23,7 +24,6 @@ from mdh.reference.interpreter.carried import (
     whole,
 )
 from mdh.reference.interpreter.exact import quotient
-from mdh.reference.interpreter.integers import COMPARE, from_float
 from mdh.reference.interpreter.rounding import rounding
 from mdh.source import Span
 

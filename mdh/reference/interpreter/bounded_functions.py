@@ -4,12 +4,11 @@ import math
 from collections.abc import Callable
 from itertools import product
 
+from mdh.reference.c.integers import COMPARE, Undecided
 from mdh.reference.c.types import Type
-from mdh.reference.functions import FUNCTIONS as STATED
-from mdh.reference.interpreter.arithmetic import Undecided, Value
+from mdh.reference.functions import FUNCTIONS, Function
+from mdh.reference.interpreter.arithmetic import Value
 from mdh.reference.interpreter.carried import error_of, plain, representable, rounding_of, value_of, whole
-from mdh.reference.interpreter.functions import FUNCTIONS, Function
-from mdh.reference.interpreter.integers import COMPARE
 from mdh.source import Span
 
 Apply = Callable[..., Value]
@@ -91,7 +90,7 @@ def _extreme(name: str) -> Apply:
 
 
 def _to_whole(name: str, place: Span | None) -> Apply:
-    f = FUNCTIONS[name]
+    f = FUNCTIONS[name].scalar
 
     def apply(a: Value) -> Value:
         value, error = value_of(a), error_of(a)
@@ -114,7 +113,7 @@ def _with_sign(place: Span | None) -> Apply:
 
 
 def _remainder(name: str, place: Span | None) -> Apply:
-    f = FUNCTIONS[name]
+    f = FUNCTIONS[name].scalar
 
     def apply(a: Value, b: Value) -> Value:
         x, y, ex, ey = value_of(a), value_of(b), error_of(a), error_of(b)
@@ -132,7 +131,7 @@ def _remainder(name: str, place: Span | None) -> Apply:
 
 
 def _difference(t: Type) -> Apply:
-    own, f = rounding_of(t), FUNCTIONS["fdim"]
+    own, f = rounding_of(t), FUNCTIONS["fdim"].scalar
 
     def apply(a: Value, b: Value) -> Value:
         value = f(value_of(a), value_of(b))
@@ -165,8 +164,8 @@ def _fused(t: Type) -> Apply:
 
 def _smooth(name: str, t: Type) -> Apply:
     """A function that changes little where its arguments do, with the ulps that are stated for it."""
-    f, own = FUNCTIONS[name], rounding_of(t)
-    unit = own.unit * max(1, 2 * STATED[name].ulps)
+    f, own = FUNCTIONS[name].scalar, rounding_of(t)
+    unit = own.unit * max(1, 2 * FUNCTIONS[name].ulps)
 
     def apply(*args: Value) -> Value:
         values = [value_of(a) for a in args]

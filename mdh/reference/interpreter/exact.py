@@ -4,9 +4,9 @@ import math
 import operator
 from collections.abc import Callable
 
+from mdh.reference.c.integers import COMPARE, from_float
 from mdh.reference.c.types import Type, computed
-from mdh.reference.interpreter.functions import EXACT, FUNCTIONS, fused_odd
-from mdh.reference.interpreter.integers import COMPARE, from_float
+from mdh.reference.functions import FUNCTIONS, fused_odd
 from mdh.reference.interpreter.rounding import rounding
 from mdh.source import Span
 
@@ -66,10 +66,10 @@ class ExactArithmetic:
         return self.conversion(source, target)
 
     def function(self, name: str, t: Type, place: Span | None) -> Callable[..., float]:
-        round_ = rounding(t)
-        if round_ is None or name in EXACT:
-            return FUNCTIONS[name]
-        apply = fused_odd if name == "fma" else FUNCTIONS[name]
+        round_, function = rounding(t), FUNCTIONS[name]
+        if round_ is None or not function.ulps:
+            return function.scalar
+        apply = fused_odd if name == "fma" else function.scalar
         return lambda *args: round_(apply(*args))
 
     def choice(self, op: str, *, first: bool) -> None:

@@ -16,6 +16,7 @@ from mdh.ir.syntax import (
     Prefix,
 )
 from mdh.reference.c.constants import CONSTANTS
+from mdh.reference.c.integers import COMPARE, Undecided, converting, integer_operation, wrapping
 from mdh.reference.c.literals import number
 from mdh.reference.c.types import (
     DOUBLE,
@@ -29,11 +30,10 @@ from mdh.reference.c.types import (
     promoted,
     type_of,
 )
-from mdh.reference.interpreter.arithmetic import Undecided, Value
-from mdh.reference.interpreter.functions import ARGUMENTS, FUNCTIONS
-from mdh.reference.interpreter.integers import COMPARE, converting, integer_operation, wrapping
+from mdh.reference.functions import FUNCTIONS
+from mdh.reference.interpreter.arithmetic import Value
 from mdh.reference.interpreter.memory import ArrayObject
-from mdh.reference.interpreter.places import element_index, element_load
+from mdh.reference.interpreter.places import element_index
 from mdh.reference.interpreter.scope import BlockScope, ExecutionState, ScalarObject, UnknownMeaning
 from mdh.source import Span
 
@@ -70,7 +70,8 @@ class Expressions:
             case Element(array, subscripts, span):
                 memory = self.memory(array)
                 codes = [self.subscript(s) for s in subscripts]
-                return Code(memory.type, element_load(memory, codes, self.machine.frame, span))
+                data, at = memory.data, element_index(memory, codes, self.machine.frame, span)
+                return Code(memory.type, lambda: data[at()])
             case Prefix(op, operand):
                 return self._prefix(op, self.expression(operand))
             case Infix(op, left, right):
@@ -102,12 +103,7 @@ class Expressions:
 
     def truth(self, e: Expression) -> Run:
         """A closure whose result Python finds true if C finds the value other than 0."""
-        code = self.expression(e)
-        test = self.machine.arithmetic.truth(self.place) if code.type.real else None
-        if test is None:
-            return code.run
-        run = code.run
-        return lambda: test(run())
+        return self._tested(self.expression(e))
 
     def _literal(self, t: Type, value: int | float) -> Code:
         held: Value = value
@@ -129,11 +125,8 @@ class Expressions:
 
     def _prefix(self, op: str, a: Code) -> Code:
         if op == "!":
-            run = a.run
-            test = self.machine.arithmetic.truth(self.place) if a.type.real else None
-            if test is not None:
-                return Code(INT, lambda: 0 if test(run()) else 1)
-            return Code(INT, lambda: 0 if run() else 1)
+            test = self._tested(a)
+            return Code(INT, lambda: 0 if test() else 1)
         if a.type.real:
             run, negate = a.run, self.machine.arithmetic.negation()
             return Code(computed(a.type), run if op == "+" else lambda: negate(run()))
@@ -150,13 +143,7 @@ class Expressions:
     def _infix(self, op: str, a: Code, b: Code) -> Code:
         if op in ("&&", "||"):
             return self._logical(op, a, b)
-        if op in ("<<", ">>"):
-            t = promoted(a.type)
-            left, right = self.converted(a, t), self.converted(b, promoted(b.type))
-            shift = integer_operation(op, t, self.place)
-            return _folded(t, lambda: shift(left(), right()), a, b)
-        t = computed(common(a.type, b.type))
-        left, right = self.converted(a, t), self.converted(b, t)
+        t, left, right = self.operands(op, a, b)
         if t.real:
             if op in COMPARE:
                 compare = self.machine.arithmetic.comparison(op, self.place)
@@ -165,8 +152,16 @@ class Expressions:
             return Code(t, lambda: join(left(), right()))
         return self._integers(op, t, (a, left), (b, right))
 
+    def operands(self, op: str, a: Code, b: Code) -> tuple[Type, Run, Run]:
+        """The type of `a op b`, and both values in the types that the operator takes."""
+        if op in ("<<", ">>"):
+            t = promoted(a.type)
+            return t, self.converted(a, t), self.converted(b, promoted(b.type))
+        t = computed(common(a.type, b.type))
+        return t, self.converted(a, t), self.converted(b, t)
+
     def joining(self, op: str, t: Type) -> Callable[[Value, Value], Value]:
-        """`x op y` of two values of the common type `t`."""
+        """`x op y` of two values as `operands` gives them."""
         if not t.real:
             return integer_operation(op, t, self.place)
         if op not in ("+", "-", "*", "/"):
@@ -245,7 +240,7 @@ class Expressions:
         t = DOUBLE
         if name not in FUNCTIONS and name.endswith("f"):
             name, t = name[:-1], FLOAT
-        if name not in FUNCTIONS or len(arguments) != ARGUMENTS.get(name, 1):
+        if name not in FUNCTIONS or len(arguments) != FUNCTIONS[name].arguments:
             raise UnknownMeaning(name)
         apply = self.machine.arithmetic.function(name, t, self.place)
         runs = [self.converted(a, t) for a in arguments]
@@ -253,10 +248,6 @@ class Expressions:
             only = runs[0]
             return Code(t, lambda: apply(only()))
         return Code(t, lambda: apply(*(run() for run in runs)))
-
-    def promoted(self, a: Code) -> Code:
-        t = promoted(a.type)
-        return Code(t, self.converted(a, t), constant=a.constant)
 
     def converted(self, a: Code, t: Type, *, store: bool = False) -> Run:
         """The value converted to `t`; the same closure if that changes nothing."""

@@ -1,6 +1,7 @@
 """Translates statements to closures, in C's order (C11 6.8)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod
 from typing import Any, Protocol, assert_never
 
 from numpy.typing import NDArray
@@ -19,10 +20,9 @@ from mdh.ir.syntax import (
     Statement,
     Values,
 )
-from mdh.reference.c.types import INT, Type, common, computed, type_of
+from mdh.reference.c.types import INT, Type, type_of
 from mdh.reference.interpreter.arithmetic import Value
 from mdh.reference.interpreter.expressions import Code, Expressions, Run
-from mdh.reference.interpreter.initialisers import flat_items, open_extent
 from mdh.reference.interpreter.memory import ArrayObject, of_array, poison
 from mdh.reference.interpreter.scope import EndlessLoop, ExecutionState, ScalarObject, UnknownMeaning
 
@@ -86,11 +86,8 @@ class Statements(Expressions):
     def _array_parameter(self, p: Declaration) -> None:
         given = self.arrays[p.name]
         inner = tuple(self._extent(e) for e in p.extents[1:])
-        size = 1
-        for n in inner:
-            size *= n
         # C ignores the first extent of a parameter
-        extents = (given.size // max(1, size), *inner)
+        extents = (given.size // max(1, prod(inner)), *inner)
         memory = of_array(p.name, type_of(p.type), extents, given, lazy=self.only is not None)
         self.parameters[p.name] = memory
         self.scope.declare(p.name, memory)
@@ -150,12 +147,10 @@ class Statements(Expressions):
         if first is None:
             if not isinstance(d.initial, Values):
                 raise UnknownMeaning(f"the extent of {d.name}")
-            extents = (open_extent(d.initial, inner), *inner)
+            extents = (_open_extent(d.initial, inner), *inner)
         else:
             extents = (self._extent(first), *inner)
-        size = 1
-        for n in extents:
-            size *= n
+        size = prod(extents)
         fresh: list[Value] = [poison(t)] * size
         data = list(fresh)
         self.scope.declare(d.name, ArrayObject(d.name, t, extents, data))
@@ -164,7 +159,7 @@ class Statements(Expressions):
             fresh = [0.0 if t.real else 0] * size
             places = [
                 (k, self.converted(self.expression(e), t, store=True))
-                for k, e in flat_items(d.initial, extents)
+                for k, e in _flat_items(d.initial, extents)
             ]
 
         def fill() -> None:
@@ -215,29 +210,18 @@ class Statements(Expressions):
         value = self.expression(a.value)
         # the old value goes through the same conversions as any expression
         old = Code(t, lambda: held[0])
-        join, read, convert = self._joined(op, old, value)
-        run = self.converted(Code(join[1], lambda: held[0]), t, store=True)
-        compute, plain = join[0], run
+        common, read, convert = self.operands(op, old, value)
+        compute = self.joining(op, common)
+        if read is old.run and common == t:
+            return lambda before: compute(before, convert())
+        store = self.converted(Code(common, lambda: held[0]), t, store=True)
 
         def update(before: Value) -> Value:
             held[0] = before
             held[0] = compute(read(), convert())
-            return plain()
+            return store()
 
-        if read is old.run and join[1] == t:
-            return lambda before: compute(before, convert())
         return update
-
-    def _joined(
-        self, op: str, old: Code, value: Code
-    ) -> tuple[tuple[Callable[[Value, Value], Value], Type], Run, Run]:
-        """(the operation and its type, the old value in that type, the new value)."""
-        if op in ("<<", ">>"):
-            shifted = self.promoted(old)
-            counted = self.promoted(value)
-            return (self.joining(op, shifted.type), shifted.type), shifted.run, counted.run
-        t = computed(common(old.type, value.type))
-        return (self.joining(op, t), t), self.converted(old, t), self.converted(value, t)
 
     def loop(self, loop: ForStatement) -> Do:
         place = self.place
@@ -374,3 +358,29 @@ def _sequence(body: list[Do]) -> Do:
                     do()
 
             return run
+
+
+def _flat_items(values: Values, extents: tuple[int, ...], base: int = 0) -> Iterator[tuple[int, Expression]]:
+    """(flat index, expression) of each item of an array's initialiser (C11 6.7.9); inner braces may be left
+    out."""
+    inner = extents[1:]
+    size, at = prod(inner), 0
+    for item in values.items:
+        if not isinstance(item, Values):
+            yield base + at, item
+            at += 1
+        elif inner:
+            at = -(-at // size) * size
+            yield from _flat_items(item, inner, base + at)
+            at += size
+        else:
+            yield from _flat_items(item, (1,), base + at)
+            at += 1
+
+
+def _open_extent(values: Values, inner: tuple[int, ...]) -> int:
+    """The first extent of `int a[][N] = {…}`: as many as the items fill."""
+    size, at = prod(inner), 0
+    for item in values.items:
+        at = -(-at // size) * size + size if isinstance(item, Values) else at + 1
+    return -(-at // size)

@@ -8,14 +8,11 @@ from mdh.ir.syntax import (
     Block,
     Declaration,
     Element,
-    Expression,
     ForStatement,
     Function,
     IfStatement,
     Name,
     Statement,
-    Values,
-    operands,
     walked,
 )
 from mdh.reference.c.types import INT, type_of
@@ -28,7 +25,7 @@ from mdh.reference.interpreter.statements import Statements
 
 def steps(function: Function, scalars: Mapping[str, Any], limit: int) -> int:
     """The most assignments that the function runs (both branches of an `if` count). Returns limit + 1 if
-    there are more, or if the trip counts depend on more than numbers and variables of outer loops."""
+    there are more, or if a trip count depends on more than numbers and scalar parameters."""
     counter = _StepCounter(ExecutionState(ExactArithmetic()), scalars, limit)
     try:
         return min(counter.all_of(function), limit + 1)
@@ -115,22 +112,17 @@ class _StepCounter(Statements):
         for name in _assigned(loop.body):
             self._forgotten(name)
         start = self.statement_of(loop.first)
-        target = loop.first.target if isinstance(loop.first, Assignment) else Name(loop.first.name)
-        found = self.scope.find(target.name) if isinstance(target, Name) else None
+        target = loop.first.target if isinstance(loop.first, Assignment) else loop.first
+        found = None if isinstance(target, Element) else self.scope.find(target.name)
         if not isinstance(found, ScalarObject):
             raise UnknownMeaning("a loop that counts in an array")
         self.unknown.discard(found.slot)
         test, move = self.truth(loop.cond), self.statement_of(loop.next)
         start()
-        assert isinstance(target, Name)
-        inner = set(_headers(loop.body))
-        if target.name in inner or inner & set(_declared_in(loop.body)):
-            total = self._one_by_one(loop, test, move)
-        else:
-            total = self._trips(test, move)
-            total *= self._count(loop.body) if total else 0
-        self._forgotten(target.name)
-        return total
+        total = self._trips(test, move)
+        # nests are rectangular, so a count that depends on an outer variable is not needed
+        self.unknown.add(found.slot)
+        return total * self._count(loop.body) if total else 0
 
     def _trips(self, test: Run, move: Run) -> int:
         count = 0
@@ -141,53 +133,8 @@ class _StepCounter(Statements):
                 raise TooManySteps
         return count
 
-    def _one_by_one(self, loop: ForStatement, test: Run, move: Run) -> int:
-        total = visits = 0
-        while test():
-            total += self._count(loop.body)
-            move()
-            visits += 1
-            if max(total, visits) > self.limit:
-                raise TooManySteps
-        return total
-
 
 def _assigned(s: Statement) -> Iterator[str]:
     for inner in walked(s):
         if isinstance(inner, Assignment) and isinstance(inner.target, Name):
             yield inner.target.name
-
-
-def _declared_in(s: Statement) -> Iterator[str]:
-    """Scalars of the body that are no loop's variable, because they may depend on a loop's variable."""
-    counters = {id(inner.first) for inner in walked(s) if isinstance(inner, ForStatement)}
-    for inner in walked(s):
-        if isinstance(inner, Declaration) and id(inner) not in counters:
-            yield inner.name
-
-
-def _headers(s: Statement) -> Iterator[str]:
-    """Names in the headers of the loops of `s`."""
-    for loop in walked(s):
-        if not isinstance(loop, ForStatement):
-            continue
-        match loop.first:
-            case Declaration(initial=initial) if initial is not None and not isinstance(initial, Values):
-                yield from _names(initial)
-            case Assignment(value=value):
-                yield from _names(value)
-            case _:
-                pass
-        if loop.cond is not None:
-            yield from _names(loop.cond)
-        if loop.next is not None:
-            yield from _names(loop.next.value)
-
-
-def _names(e: Expression) -> Iterator[str]:
-    if isinstance(e, Name):
-        yield e.name
-    elif isinstance(e, Element):
-        yield e.array
-    for part in operands(e):
-        yield from _names(part)

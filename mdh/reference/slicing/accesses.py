@@ -1,6 +1,8 @@
-"""Relates iterations and elements: what an access touches, and which iterations touch an element."""
+"""Relates iterations and elements: what an access touches, and which iterations touch an element.
 
-from dataclasses import dataclass
+Subscripts are over the numbers of the loops' iterations here; `touch` makes them so.
+"""
+
 from typing import assert_never
 
 import numpy as np
@@ -17,36 +19,16 @@ _NEAR = 2.0
 """Reads that lie together are replaced by the box around them if it is at most so many times larger."""
 
 
-@dataclass(frozen=True, slots=True)
-class Linear:
-    """A subscript over the loops' iteration numbers."""
-
-    constant: int
-    coefficients: tuple[int, ...]
-
-    @property
-    def loops(self) -> tuple[int, ...]:
-        """The loops that it depends on, the greatest coefficient first."""
-        used = [k for k, c in enumerate(self.coefficients) if c]
-        return tuple(sorted(used, key=lambda k: -abs(self.coefficients[k])))
+def touch(subscript: Subscript, trips: tuple[range, ...]) -> Subscript:
+    """The subscript over iteration numbers instead of the variables' values."""
+    if not isinstance(subscript, Form):
+        return subscript
+    pairs = [(subscript.at(k), values) for k, values in enumerate(trips)]
+    constant = subscript.constant + sum(c * values.start for c, values in pairs)
+    return Form(constant, tuple(c * values.step for c, values in pairs))
 
 
-Touch = Linear | SubscriptTable | None
-"""A subscript in the form used here; None may be any element."""
-
-
-def touch(subscript: Subscript, trips: tuple[range, ...]) -> Touch:
-    return linear(subscript, trips) if isinstance(subscript, Form) else subscript
-
-
-def linear(form: Form, trips: tuple[range, ...]) -> Linear:
-    """The subscript in iteration numbers instead of the variables' values."""
-    pairs = [(form.at(k), values) for k, values in enumerate(trips)]
-    constant = form.constant + sum(c * values.start for c, values in pairs)
-    return Linear(constant, tuple(c * values.step for c, values in pairs))
-
-
-def spans(subscript: Linear, rows: Boxes, without: int | None = None) -> tuple[Index, Index]:
+def spans(subscript: Form, rows: Boxes, without: int | None = None) -> tuple[Index, Index]:
     """The least and the greatest value in each row, without the term of one loop if that is given."""
     low = np.full(len(rows), subscript.constant, np.int64)
     high = low.copy()
@@ -57,7 +39,9 @@ def spans(subscript: Linear, rows: Boxes, without: int | None = None) -> tuple[I
     return low, high
 
 
-def elements_of(subscripts: tuple[Touch, ...], extents: tuple[int, ...], rows: Boxes) -> tuple[Boxes, Boxes]:
+def elements_of(
+    subscripts: tuple[Subscript, ...], extents: tuple[int, ...], rows: Boxes
+) -> tuple[Boxes, Boxes]:
     """The rows, split where the elements that they touch are no box, and these elements."""
     used = [k for s in subscripts if s is not None for k in s.loops]
     for s in subscripts:
@@ -65,13 +49,13 @@ def elements_of(subscripts: tuple[Touch, ...], extents: tuple[int, ...], rows: B
             continue
         for k in s.loops:
             ranged = rows[:, k, 0] < rows[:, k, 1]
-            if used.count(k) < 2 and isinstance(s, Linear):
+            if used.count(k) < 2 and isinstance(s, Form):
                 ranged &= ~_dense(s, k, rows)
             rows, _ = sets.split(rows, k, ranged)
     out = sets.full(len(rows), extents)
     for d, s in enumerate(subscripts):
         if s is not None:
-            low, high = spans(s, rows) if isinstance(s, Linear) else _entries(s, rows)
+            low, high = spans(s, rows) if isinstance(s, Form) else _entries(s, rows)
             out[:, d, 0] = np.maximum(low, 0)
             out[:, d, 1] = np.minimum(high, extents[d] - 1)
     keep = sets.nonempty(out)
@@ -87,7 +71,7 @@ def _entries(table: SubscriptTable, rows: Boxes) -> tuple[Index, Index]:
     return np.where(point, at, ends[0]), np.where(point, at, ends[1])
 
 
-def _dense(s: Linear, k: int, rows: Boxes) -> Index:
+def _dense(s: Form, k: int, rows: Boxes) -> Index:
     """Whether the smaller terms fill the gaps between the values of term k."""
     own = abs(s.coefficients[k])
     reach = np.zeros(len(rows), np.int64)
@@ -109,7 +93,7 @@ def near(rows: Boxes, each: list[Boxes]) -> list[tuple[Boxes, Boxes]]:
 
 
 def iterations_of(
-    subscripts: tuple[Touch, ...], trips: tuple[range, ...], wanted: Boxes, known: Boxes | None = None
+    subscripts: tuple[Subscript, ...], trips: tuple[range, ...], wanted: Boxes, known: Boxes | None = None
 ) -> tuple[Boxes, Index]:
     """The iterations that touch the elements of each row of `wanted`, and the row that each comes from.
 
@@ -123,7 +107,7 @@ def iterations_of(
         match s:
             case None:
                 pass
-            case Linear():
+            case Form():
                 rows, origin = _solved(s, d, rows, origin, wanted)
             case SubscriptTable():
                 rows, origin = _found(s, d, rows, origin, wanted)
@@ -133,7 +117,7 @@ def iterations_of(
     return rows[keep], origin[keep]
 
 
-def _solved(s: Linear, d: int, rows: Boxes, origin: Index, wanted: Boxes) -> tuple[Boxes, Index]:
+def _solved(s: Form, d: int, rows: Boxes, origin: Index, wanted: Boxes) -> tuple[Boxes, Index]:
     """Rows restricted to low <= subscript <= high, split where loops depend on one another."""
     for _ in range(max(1, len(s.loops))):
         rows, origin = _narrowed(s, d, rows, origin, wanted)
@@ -151,7 +135,7 @@ def _solved(s: Linear, d: int, rows: Boxes, origin: Index, wanted: Boxes) -> tup
     return rows, origin
 
 
-def _narrowed(s: Linear, d: int, rows: Boxes, origin: Index, wanted: Boxes) -> tuple[Boxes, Index]:
+def _narrowed(s: Form, d: int, rows: Boxes, origin: Index, wanted: Boxes) -> tuple[Boxes, Index]:
     rows = rows.copy()
     low, high = wanted[origin, d, 0], wanted[origin, d, 1]
     for k in (*s.loops, *s.loops):

@@ -8,9 +8,9 @@ from math import prod
 import numpy as np
 
 from mdh.reference.slicing import boxes as sets
-from mdh.reference.slicing.accesses import Touch, elements_of, iterations_of, near, touch
+from mdh.reference.slicing.accesses import elements_of, iterations_of, near, touch
 from mdh.reference.slicing.boxes import Boxes, Index
-from mdh.reference.slicing.model import DeclaredVariable, ElementAccess, LoopBody, Structure
+from mdh.reference.slicing.model import DeclaredVariable, ElementAccess, LoopBody, Structure, Subscript
 
 
 class TooManyError(Exception):
@@ -24,13 +24,13 @@ class _Reading:
     variable: DeclaredVariable
     order: int
     fresh: int
-    touches: tuple[tuple[Touch, ...], ...]
+    touches: tuple[tuple[Subscript, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Writing:
     access: ElementAccess
-    touches: tuple[Touch, ...]
+    touches: tuple[Subscript, ...]
 
 
 @dataclass(slots=True)
@@ -127,7 +127,7 @@ class Backward:
                 _put(pending, w.access.body, _written_before(reading, body, readers, wanted, w))
 
 
-def _touches(access: ElementAccess) -> tuple[Touch, ...]:
+def _touches(access: ElementAccess) -> tuple[Subscript, ...]:
     return tuple(touch(s, access.body.trips) for s in access.subscripts)
 
 

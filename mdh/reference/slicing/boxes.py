@@ -39,14 +39,14 @@ def nonempty(boxes: Boxes) -> NDArray[np.bool_]:
     return np.asarray((boxes[:, :, 0] <= boxes[:, :, 1]).all(axis=1))
 
 
-def split(boxes: Boxes, k: int, where: NDArray[np.bool_]) -> tuple[Boxes, Index]:
+def split(boxes: Boxes, k: int, where: Index, most: float = _MOST_SPLIT) -> tuple[Boxes, Index]:
     """Boxes whose interval k is one point, for those of `where`, and the row that each comes from.
 
-    If that makes too many, they stay as they are.
+    If that makes more than `most`, they stay as they are.
     """
     lengths = np.where(where, boxes[:, k, 1] - boxes[:, k, 0] + 1, 1)
     own = np.arange(len(boxes))
-    if int(lengths.sum()) > _MOST_SPLIT or bool((lengths == 1).all()):
+    if int(lengths.sum()) > most or bool((lengths == 1).all()):
         return boxes, own
     origin = np.repeat(own, lengths)
     out = boxes[origin]

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from mdh.diagnostics import Failed
 from mdh.ir.syntax import Conversion, CType, Expression, Infix, Name, Number, Prefix
+from mdh.reference.c.integers import COMPARE, Undecided, integer_operation
 from mdh.reference.c.literals import number
 from mdh.reference.c.types import INT, Type, UnknownTypeError, common, promoted, type_of
 
@@ -29,6 +31,12 @@ class Form:
     @property
     def fixed(self) -> bool:
         return not any(self.coefficients)
+
+    @property
+    def loops(self) -> tuple[int, ...]:
+        """The loops that it depends on, the greatest coefficient first."""
+        used = [k for k, c in enumerate(self.coefficients) if c]
+        return tuple(sorted(used, key=lambda k: -abs(self.coefficients[k])))
 
     def at(self, loop: int) -> int:
         return self.coefficients[loop] if loop < len(self.coefficients) else 0
@@ -112,36 +120,23 @@ def fitting(constant: int, coefficients: tuple[int, ...], kind: Type, loops: Seq
 
 
 def _combined(op: str, a: Form, b: Form, loops: Sequence[range]) -> Form | None:
-    kind = common(a.type, b.type)
+    kind = promoted(a.type) if op in ("<<", ">>") else common(a.type, b.type)
     a_in, b_in = (fitting(x.constant, x.coefficients, kind, loops) for x in (a, b))
-    if op in ("<<", ">>"):
-        return _shifted(op, a, b)
-    if a_in is None or b_in is None:
+    if a_in is None or b_in is None or op in ("&&", "||"):
         return None
     match op:
+        case _ if a_in.fixed and b_in.fixed:
+            # the count of a shift is not converted
+            count = b if op in ("<<", ">>") else b_in
+            try:
+                value = integer_operation(op, kind, None)(a_in.constant, count.constant)
+            except (Failed, Undecided):
+                return None
+            return Form(value, (), INT if op in COMPARE else kind)
         case "+" | "-":
             return fitting(*plus(a_in, b_in, 1 if op == "+" else -1), kind, loops)
         case "*":
             product = times(a_in, b_in)
             return None if product is None else fitting(*product, kind, loops)
-        case "/" | "%" if a_in.fixed and b_in.fixed and b_in.constant != 0:
-            x, y = a_in.constant, b_in.constant
-            quotient = abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
-            return fitting(quotient if op == "/" else x - quotient * y, (), kind, loops)
-        case "&" | "|" | "^" if a_in.fixed and b_in.fixed:
-            x, y = a_in.constant, b_in.constant
-            return fitting({"&": x & y, "|": x | y, "^": x ^ y}[op], (), kind, loops)
-        case "<" | "<=" | ">" | ">=" | "==" | "!=" if a_in.fixed and b_in.fixed:
-            x, y = a_in.constant, b_in.constant
-            held = {"<": x < y, "<=": x <= y, ">": x > y, ">=": x >= y, "==": x == y, "!=": x != y}[op]
-            return Form(int(held))
         case _:
             return None
-
-
-def _shifted(op: str, a: Form, b: Form) -> Form | None:
-    kind = promoted(a.type)
-    if not (a.fixed and b.fixed) or not 0 <= b.constant < kind.bits:
-        return None
-    value = a.constant << b.constant if op == "<<" else a.constant >> b.constant
-    return fitting(value, (), kind, ())

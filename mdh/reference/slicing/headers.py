@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from mdh.ir.syntax import Assignment, Declaration, Expression, ForStatement, Infix, Name
+from mdh.reference.c.integers import COMPARE
 from mdh.reference.c.types import Type, common
 from mdh.reference.slicing.forms import Form, Meaning, form_of, integer_type
 
@@ -78,14 +79,7 @@ def _counted(
     compared, last = common(kind, bound.type), bound.constant
     if not compared.holds(last, last) or not compared.holds(start, start):
         return None
-    runs = {
-        "<": start < last,
-        "<=": start <= last,
-        ">": start > last,
-        ">=": start >= last,
-        "!=": start != last,
-    }
-    if not runs[op]:
+    if not COMPARE[op](start, last):
         return range(0)
     match op:
         case "<" | "<=" if step > 0:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 import numpy as np
 
@@ -52,7 +53,7 @@ def _chosen(body: LoopBody, rows: Boxes, around: Boxes) -> _Chosen:
     kept = tuple(k for k in range(last) if not _always(rows[:, k], around[:, k]))
     rows = rows[:, [*kept, last]]
     for k in range(len(kept)):
-        rows = _apart(rows, k)
+        rows, _ = sets.split(rows, k, np.ones(len(rows), bool), inf)
     rows = sets.joined(rows, len(kept))
     trips = [body.trips[k] for k in kept]
     keys = rows[:, :-1, 0]
@@ -62,7 +63,7 @@ def _chosen(body: LoopBody, rows: Boxes, around: Boxes) -> _Chosen:
             body.trips[last][low : high + 1] for low, high in zip(*rows[:, -1].T.tolist(), strict=True)
         ]
     else:
-        rows = _apart(rows, len(kept))
+        rows, _ = sets.split(rows, len(kept), np.ones(len(rows), bool), inf)
         values = body.trips[last].start + body.trips[last].step * rows[:, -1, 0]
         # where the rows of each key begin, now that they are points
         starts = np.flatnonzero(_changes(rows[:, :-1, 0]))
@@ -83,13 +84,3 @@ def _changes(keys: Index) -> Index:
     new = np.ones(len(keys), bool)
     new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
     return new
-
-
-def _apart(rows: Boxes, k: int) -> Boxes:
-    """Rows split so that interval k is one point."""
-    lengths = rows[:, k, 1] - rows[:, k, 0] + 1
-    origin = np.repeat(np.arange(len(rows)), lengths)
-    out = rows[origin]
-    out[:, k, 0] += np.arange(len(origin)) - (np.cumsum(lengths) - lengths)[origin]
-    out[:, k, 1] = out[:, k, 0]
-    return out

@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 from mdh.diagnostics import fail
 from mdh.reference.c.types import Type
-from mdh.reference.interpreter.arithmetic import Undecided
 from mdh.source import Span
 
 Join = Callable[[int, int], int]
@@ -20,6 +19,16 @@ COMPARE: dict[str, Callable[[float, float], bool]] = {
 }  # fmt: skip
 _PLAIN: dict[str, Join] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 _BITS: dict[str, Join] = {"&": operator.and_, "|": operator.or_, "^": operator.xor}
+
+
+class Undecided(Exception):  # noqa: N818 - it is an outcome, not a programming error
+    """The result of C for these data is open; other data may decide it. Operands are closer to one another
+    than their errors, so the path of the program depends on rounding; or the behaviour is undefined."""
+
+    def __init__(self, what: str, place: Span | None, why: str = "depends on rounding") -> None:
+        where = "" if place is None else f" (line {place.line})"
+        super().__init__(f"{what} {why}{where}")
+        self.place = place
 
 
 def wrapping(t: Type) -> Callable[[int], int]:
