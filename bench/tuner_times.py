@@ -126,7 +126,7 @@ def against_itself(case: Case, device: str, repeat: int) -> str:
         async with LocalBench(job) as bench:
             arrows = Pipeline()
             program = arrows.read(Source(job.path, source), defines=dict(case.sizes))
-            text = arrows.check(program, None, bench.machine, bench.target).plan.text
+            text = arrows.check(program, None, bench.ground.machine, bench.ground.target).plan.text
             twins = (Candidate("a" * 64, text), Candidate("b" * 64, text))
             off, seconds, clock = [], 0.0, ""
             for _ in range(repeat):

@@ -1,6 +1,7 @@
 """The parts of a tuning, once its order is read: its space, its record, its searcher."""
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
@@ -18,10 +19,10 @@ from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.tuner.candidates.open_tiles import opened
-from mdh.tuner.candidates.proposals import Gate
 from mdh.tuner.local_search.neighbours import Neighbours
 from mdh.tuner.local_search.subject import subject_of
-from mdh.tuner.order import Book, Forgetful, Ground, Order
+from mdh.tuner.measure.bench import Ground
+from mdh.tuner.order import Order
 from mdh.tuner.outputs import Outputs, set_aside
 from mdh.tuner.records.best import best
 from mdh.tuner.records.file import Record
@@ -44,8 +45,8 @@ _UNBOUND = "`where` holds for holes: schedules around this one are not bound by 
 
 @dataclass
 class Session:
-    """A tuning whose space is known. record: trials of earlier runs, and the log of new ones. outputs: None
-    for a simulation, which writes nothing. experience: of the cost model; None if the model is not used."""
+    """A tuning whose space is known. record, outputs: None for a simulation, which writes nothing.
+    experience: of the cost model; None if the model is not used."""
 
     order: Order
     ground: Ground
@@ -53,12 +54,11 @@ class Session:
     setting: Setting
     header: Header
     baseline: Plan
-    record: Book
+    record: Record | None
     outputs: Outputs | None
     searcher: Searcher
-    gate: Gate | None = None
-    only: Gate | None = None
-    """Suggestions must pass it as well."""
+    admits: Callable[[Plan], bool] = lambda _: True
+    """Whether a plan may be measured: in a simulation only what the record has."""
     remarks: tuple[str, ...] = ()
     experience: Experience | None = None
     earlier: tuple[Trial, ...] = ()
@@ -84,8 +84,19 @@ class Session:
         """The checked plan of a schedule without holes."""
         return _checked(self.order, self.ground, schedule)
 
+    @property
+    def trials(self) -> Sequence[Trial]:
+        """Every trial on record, those of this run included."""
+        return () if self.record is None else self.record.trials
+
+    def keep(self, trial: Trial) -> None:
+        """Puts a trial on record. Nobody keeps those of a simulation."""
+        if self.record is not None:
+            self.record.append(trial)
+
     def close(self) -> None:
-        self.record.close()
+        if self.record is not None:
+            self.record.close()
 
     def candidate(self, plan: Plan, point: Point | None = None) -> Candidate:
         """A candidate to measure. point: its point in the space, if it has one. The text names the machine
@@ -145,7 +156,7 @@ def prepared(order: Order, ground: Ground) -> Session:
     )  # fmt: skip
     baseline = Pipeline().check(program, None, machine, target, deterministic=deterministic).plan
     searcher = _searcher(order, ground, space)
-    return Session(order, ground, space, setting, header, baseline, Forgetful(), None, searcher)
+    return Session(order, ground, space, setting, header, baseline, None, None, searcher)
 
 
 def _template(order: Order, default: Schedule) -> Schedule:

@@ -14,8 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from mdh.results.trial import Candidate, Effort, Failure, Job, Limits, Outcome
-from mdh.tuner.measure.faults import KINDS
 from mdh.tuner.measure.local import LocalBench
+from tests.support.faulty_worker import KINDS, planting
 from tests.tune.measure.bench import CLASSES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,11 +62,9 @@ def candidates(count: int, gpu: bool, rng: random.Random) -> list[Candidate]:
     return out
 
 
-async def tune(
-    job: Job, trials: list[Candidate], plan: Path, jobs: int | None
-) -> tuple[list[Outcome], list[float]]:
+async def tune(job: Job, trials: list[Candidate], jobs: int | None) -> tuple[list[Outcome], list[float]]:
     """Every candidate's outcome, and the seconds that each replacement took."""
-    async with LocalBench(job, jobs=jobs, faults=plan) as bench:
+    async with LocalBench(job, jobs=jobs) as bench:
         free = asyncio.Semaphore(bench.slots)
 
         async def one(candidate: Candidate) -> Outcome:
@@ -161,7 +159,8 @@ def main() -> int:
         plan.write_text(json.dumps(planted), encoding="utf-8")
         start = time.perf_counter()
         job = Job("matmul.c", PROGRAM, device=given.device)
-        outcomes, recoveries = asyncio.run(tune(job, trials, plan, given.jobs))
+        with planting(plan):
+            outcomes, recoveries = asyncio.run(tune(job, trials, given.jobs))
         seconds = time.perf_counter() - start
     text = report(given.device, planted, trials, outcomes, recoveries, seconds)
     sys.stdout.write(text)

@@ -16,7 +16,7 @@ from mdh.diagnostics import Failed
 from mdh.results.goal import Ended
 from mdh.results.trial import Outcome, Trial
 from mdh.tuner.candidates.proposals import Proposal
-from mdh.tuner.loop.effort import DROPPED, effort_for
+from mdh.tuner.loop.effort import effort_for
 from mdh.tuner.loop.finals import finals
 from mdh.tuner.loop.state import Run, keep, progress, seconds_of
 from mdh.tuner.runtime.interrupt import until
@@ -195,9 +195,6 @@ async def _tell(run: Run, proposal: Proposal, outcome: Outcome, since: float) ->
     if improved:
         run.best = trial
         run.found(trial)
-    fastest = seconds_of(run.best)
-    if outcome.seconds is None or (fastest is not None and outcome.seconds > DROPPED * fastest):
-        run.drop((proposal.candidate.key,))
     run.watch(replace(progress(run), improved=improved), trial)
     if not run.silent:
         # last, when all of it is on disk and shown: a storage that the search shares may hang

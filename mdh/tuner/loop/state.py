@@ -17,35 +17,25 @@ from mdh.tuner.runtime.background import BackgroundThread
 from mdh.tuner.runtime.interrupt import Interrupt
 
 
-class Log(Protocol):
-    """Keeps trials. A trial is on disk when `append` returns."""
-
-    def append(self, trial: Trial) -> None: ...
-
-
 class Watch(Protocol):
     """Called with every trial and phase, to show the user how a run proceeds."""
 
     def __call__(self, progress: RunProgress, trial: Trial | None, /) -> None: ...
 
 
-def _keep_all(keys: tuple[str, ...]) -> None:
-    """For benches that cache nothing."""
-
-
 @dataclass
 class Run:
     """The state of a run.
 
-    limits: the time limits of workers. drop: called with candidates whose machine code is not needed again.
-    found: called with each better trial before anybody else learns of it, and with the next best if the best
-    proves wrong. clock: seconds since any fixed moment. first: the number of the first trial. earlier: quick
-    trials of the record that this run continues. started: when the budget began; None: with the search.
+    limits: the time limits of workers. log: called with each trial, which is on disk when it returns. found:
+    called with each better trial before anybody else learns of it, and with the next best if the best proves
+    wrong. clock: seconds since any fixed moment. first: the number of the first trial. earlier: quick trials
+    of the record that this run continues. started: when the budget began; None: with the search.
     """
 
     bench: Bench
     proposals: CandidateQueue
-    log: Log
+    log: Callable[[Trial], None]
     goal: Goal
     interrupt: Interrupt
     watch: Watch
@@ -56,7 +46,6 @@ class Run:
     earlier: tuple[Trial, ...] = ()
     clock: Callable[[], float] = time.monotonic
     limits: Limits = field(default_factory=Limits)
-    drop: Callable[[tuple[str, ...]], None] = _keep_all
     trials: list[Trial] = field(default_factory=list)
     best: Trial | None = None
     baseline: Trial | None = None
@@ -95,7 +84,7 @@ class Run:
 def keep(run: Run, candidate: Candidate, origin: str, phase: str, outcome: Outcome, since: float) -> Trial:
     number = run.first + len(run.trials)
     trial = Trial(number, candidate, origin, phase, outcome, since, run.paid + run.elapsed)
-    run.log.append(trial)
+    run.log(trial)
     run.trials.append(trial)
     return trial
 
@@ -117,10 +106,8 @@ def progress(run: Run) -> RunProgress:
         elapsed=run.elapsed,
         ok=run._ok,
         failures=failed,
-        rejected=sum(run.proposals.skipped.values()),
         best=seconds_of(run.best),
         baseline=seconds_of(run.baseline),
-        in_flight=len(run._flying),
         total=run.goal.seconds,
         trials=run.goal.trials,
     )

@@ -8,11 +8,10 @@ from time import monotonic
 from mdh.diagnostics import Failed
 from mdh.tuner.measure.failures import of_the_machine, signal_name, unstarted
 from mdh.tuner.measure.guardian import Guardian
-from mdh.tuner.measure.kills import Kills
 from mdh.tuner.measure.outage import Say, silent
+from mdh.tuner.measure.outcomes import Kills
 from mdh.tuner.measure.process import Command, Died, Late, Worker
 from mdh.tuner.measure.progress import Progress
-from mdh.tuner.measure.quiet import Quiet
 from mdh.tuner.measure.wire import Json, read_failed
 
 START = 120.0
@@ -27,6 +26,39 @@ _BACK_OFF = 0.5
 _LONGEST = 8.0
 RETIRE = 500
 """Requests after which a worker is replaced, because device runtimes keep something of every kernel."""
+
+
+class Quiet:
+    """Keeps other workers stopped during timed runs on a device that shares the host's cores: one timed run
+    at a time if `needed` (CPU devices); no effect otherwise.
+
+    The others are stopped and not waited for, because a compile may take a minute, or never end.
+    """
+
+    def __init__(self, needed: bool) -> None:
+        self.needed = needed
+        self._timing = asyncio.Lock()
+        self._workers: set[Worker] = set()
+
+    def add(self, worker: Worker) -> None:
+        self._workers = {w for w in self._workers if w.alive} | {worker}
+        if self.needed and self._timing.locked():
+            worker.pause()
+
+    @asynccontextmanager
+    async def around(self, worker: Worker) -> AsyncIterator[None]:
+        """Inside, `worker` has the machine for itself."""
+        if not self.needed:
+            yield
+            return
+        async with self._timing:
+            for other in self._workers - {worker}:
+                other.pause()
+            try:
+                yield
+            finally:
+                for other in self._workers:
+                    other.resume()
 
 
 class Post:

@@ -14,10 +14,8 @@ from time import monotonic
 from mdh.children import module_command, module_environment
 from mdh.device.pocl_linker import forget_damaged, unlinked
 from mdh.tuner.measure.failures import from_outside
-from mdh.tuner.measure.groups import group_of
 from mdh.tuner.measure.guardian import Guardian
-from mdh.tuner.measure.replies import demanded, greeting
-from mdh.tuner.measure.wire import Json
+from mdh.tuner.measure.wire import Json, demanded, greeting
 
 WORKER = "mdh.tuner.measure.worker"
 _REPLY = 1 << 24
@@ -30,6 +28,8 @@ _IDLE = 0.5
 """The least share of a processor that a working process gets, unless the machine is overloaded."""
 _GONE = 1.5
 """Seconds that a killed process is waited for. One that hangs inside a driver is left to the system."""
+
+_TICK = 1.0 / os.sysconf("SC_CLK_TCK")
 
 
 class Died(Exception):  # noqa: N818 - an outcome
@@ -55,6 +55,28 @@ class Late(Exception):  # noqa: N818 - an outcome
     def __init__(self, *, stopped: bool = False, idle: bool = False) -> None:
         super().__init__("it was stopped" if stopped else "it did not end in time")
         self.stopped, self.idle = stopped, idle
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessGroup:
+    """stopped: a signal has stopped one of them. seconds: processor time, including that of ended
+    children."""
+
+    stopped: bool
+    seconds: float
+
+
+def group_of(number: int) -> ProcessGroup:
+    """The state of the processes of a group, as the system reports it."""
+    stopped, ticks = False, 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError, ValueError, IndexError):
+            # after the name, which may hold anything: the state first, the group third
+            words = path.read_text(encoding="latin-1").rpartition(")")[2].split()
+            if int(words[2]) == number:
+                stopped |= words[0] in "Tt"
+                ticks += sum(int(w) for w in words[11:15])
+    return ProcessGroup(stopped, ticks * _TICK)
 
 
 @dataclass(frozen=True, slots=True)
