@@ -14,7 +14,7 @@ import mdh
 from mdh.pipeline import Pipeline
 from mdh.results.trial import THOROUGH, Candidate, Job, Limits, Trial
 from mdh.source import Source
-from mdh.tuner.loop.effort import effort_for
+from mdh.tuner.loop.state import effort_for
 from mdh.tuner.measure.local import LocalBench
 
 ROOT = Path(__file__).resolve().parent.parent

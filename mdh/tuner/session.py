@@ -28,12 +28,12 @@ from mdh.tuner.records.best import best
 from mdh.tuner.records.file import Record
 from mdh.tuner.records.header import Header, header_of
 from mdh.tuner.records.key import Setting, candidate_key
+from mdh.tuner.search.interfaces import Searcher
 from mdh.tuner.search.make import AROUND, make_searcher, study_name
-from mdh.tuner.search.searcher import Searcher
 from mdh.tuner.space.make import make_space
 from mdh.tuner.space.space import ExactSpace
 from mdh.tuner.warm_start.belief import believed
-from mdh.tuner.warm_start.experience import Experience, experience_of
+from mdh.tuner.warm_start.learned import Experience, experience_of
 from mdh.tuner.warm_start.suggestions import point_of
 
 METHOD = (

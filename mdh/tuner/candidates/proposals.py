@@ -16,7 +16,7 @@ from mdh.ir.plan import Plan
 from mdh.results.trial import Candidate
 from mdh.results.variable import Point
 from mdh.tuner.candidates.shortlist import BATCH, FIRST, Shortlist, drawn_first
-from mdh.tuner.search.searcher import Searcher
+from mdh.tuner.search.interfaces import Searcher
 from mdh.tuner.space.identity import identity
 
 STUCK = 5000
@@ -216,7 +216,7 @@ class CandidateQueue:
         if self._shortlist is None:
             return proposal
         self._waiting[candidate.key] = proposal
-        if self._shortlist.add(candidate, plan) >= batch:
+        if self._shortlist.add(candidate.key, plan) >= batch:
             self._release(share)
         return "later"
 

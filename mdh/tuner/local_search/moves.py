@@ -8,9 +8,8 @@ from mdh.schedule.model import Schedule, Section
 from mdh.tuner.local_search.attributes import attributed
 from mdh.tuner.local_search.cores import exchanged, handed_over, interleaved, shared_out
 from mdh.tuner.local_search.places import placed, turned
-from mdh.tuner.local_search.steps import dropped, split, swapped
 from mdh.tuner.local_search.subject import Move, SearchSubject, Steps
-from mdh.tuner.local_search.tiles import resized, scaled
+from mdh.tuner.local_search.tiles import dropped, resized, scaled, split, swapped
 
 MOVES: Mapping[Move, int] = {
     resized: 8, scaled: 3, placed: 3, turned: 1, attributed: 5, exchanged: 1, handed_over: 1, shared_out: 2,

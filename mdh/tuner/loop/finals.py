@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from statistics import median, quantiles
 
 from mdh.results.trial import Effort, Failure, Outcome, Trial
-from mdh.tuner.loop.effort import final_effort
-from mdh.tuner.loop.state import Run, keep, progress, seconds_of, settle
+from mdh.tuner.loop.state import Run, final_effort, keep, progress, seconds_of, settle
 from mdh.tuner.records.best import best as best_of
 
 MOST = 5

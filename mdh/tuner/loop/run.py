@@ -16,9 +16,8 @@ from mdh.diagnostics import Failed
 from mdh.results.goal import Ended
 from mdh.results.trial import Outcome, Trial
 from mdh.tuner.candidates.proposals import Proposal
-from mdh.tuner.loop.effort import effort_for
 from mdh.tuner.loop.finals import finals
-from mdh.tuner.loop.state import Run, keep, progress, seconds_of
+from mdh.tuner.loop.state import Run, effort_for, keep, progress, seconds_of
 from mdh.tuner.runtime.interrupt import until
 
 T = TypeVar("T")

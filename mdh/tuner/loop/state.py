@@ -1,20 +1,25 @@
-"""The state of a tuning run: what it works with and what it has found so far."""
+"""The state of a tuning run: what it works with, what it has found so far, and how thoroughly it measures."""
 
 import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from mdh.diagnostics import Diagnostic
 from mdh.results.goal import Goal
-from mdh.results.trial import Candidate, Failure, Limits, Outcome, Trial
+from mdh.results.trial import QUICK, THOROUGH, Candidate, Effort, Failure, Limits, Outcome, Trial
 from mdh.results.tuning import RunProgress
 from mdh.tuner.candidates.proposals import CandidateQueue, Proposal
 from mdh.tuner.measure.bench import Bench
 from mdh.tuner.runtime.background import BackgroundThread
 from mdh.tuner.runtime.interrupt import Interrupt
+
+_LOSER = 3.0
+"""A candidate slower than this many times the best is timed only three times."""
+_LEAST_SECONDS = 2.0
+"""Seconds of remaining budget below which finals are left out."""
 
 
 class Watch(Protocol):
@@ -111,3 +116,20 @@ def progress(run: Run) -> RunProgress:
         total=run.goal.seconds,
         trials=run.goal.trials,
     )
+
+
+def effort_for(best: float | None) -> Effort:
+    """The effort for a candidate. best: seconds of the best so far; None if there is none."""
+    return QUICK if best is None else replace(QUICK, give_up=_LOSER * best)
+
+
+def final_effort(contestants: int, left: float | None) -> Effort | None:
+    """The effort that the remaining time allows for each finalist; None if there is too little for finals."""
+    if left is None:
+        return THOROUGH
+    if left < _LEAST_SECONDS:
+        return None
+    # the winner is timed once more, and building and judging take time as well
+    seconds = min(THOROUGH.seconds, 0.5 * left / (contestants + 1))
+    samples = THOROUGH.samples if seconds > 1.0 else 30
+    return Effort(samples, seconds, THOROUGH.cold, THOROUGH.inputs)

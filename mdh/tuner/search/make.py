@@ -5,16 +5,17 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from random import Random
+from typing import TYPE_CHECKING
 
 from mdh.diagnostics import Failed, fail
 from mdh.tuner.search.evolution import Evolution
-from mdh.tuner.search.exhaustive import Exhaustive
-from mdh.tuner.search.proposals import Alone, Peers, Proposals
-from mdh.tuner.search.searcher import Searcher
-from mdh.tuner.search.space import SearchSpace, fingerprint
-from mdh.tuner.search.strategy import Strategy
-from mdh.tuner.search.uniform import Uniform
+from mdh.tuner.search.interfaces import Searcher, SearchSpace, Strategy, fingerprint
+from mdh.tuner.search.proposals import Proposals
+from mdh.tuner.search.uniform import Exhaustive, Uniform
 from mdh.wording import meant
+
+if TYPE_CHECKING:
+    from mdh.tuner.search.shared import SharedStudy
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def make_searcher(
         strategy = sampler.own(space, Random(f"{seed} {name}"))
     else:
         strategy = import_module("mdh.tuner.search.optuna_strategy").make_strategy(name, space, seed)
-    peers: Peers = Alone()
+    peers: SharedStudy | None = None
     if storage is not None:
         peers = import_module("mdh.tuner.search.shared").SharedStudy(storage, study, space)
     return Proposals(name, space, strategy, Random(f"{seed} aside"), peers)

@@ -27,7 +27,7 @@ def explain_empty(
         if not group.count:
             found = True
             yield _no_value([names[v] for v in group.variables], openings)
-    for d, paths in ((d, p) for (strand,) in joint.strands for d, p in enumerate(strand.paths)):
+    for d, paths in ((d, tally.paths) for (strand,) in joint.strands for d, tally in enumerate(strand)):
         if not paths.table:
             found = True
             yield _stuck(paths, d, names, openings, program)
@@ -90,8 +90,8 @@ def _blocked(joint: Joint) -> int:
     """The first stage whose chains cannot be joined."""
     reached = {NEUTRAL}
     for members, (strand,) in zip(joint.stages, joint.strands, strict=True):
-        for paths, tally in zip(strand.paths, strand.tallies, strict=True):
-            after = (tally.join(acc, s) for acc in reached for s in paths.table)
+        for tally in strand:
+            after = (tally.join(acc, s) for acc in reached for s in tally.paths.table)
             reached = {a[1] for a in after if a is not None}
             if not reached:
                 return joint.chains[members[0]].stage

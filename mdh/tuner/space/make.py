@@ -20,13 +20,20 @@ from mdh.tuner.space.chain import Chain, ChainStep, Choice, words_of
 from mdh.tuner.space.domains import choices_of, core_choices, free_values, loop_orders
 from mdh.tuner.space.empty import explain_empty
 from mdh.tuner.space.exact import Joint
+from mdh.tuner.space.frames import BLOCK, GRID, THREAD, Nesting
 from mdh.tuner.space.free import Given, Layout, VariableGroup, layout_groups
-from mdh.tuner.space.ladder import Ladder
-from mdh.tuner.space.memory import Memory, code_order
-from mdh.tuner.space.nested import nested
+from mdh.tuner.space.ladder import Ladder, Memory, code_order
 from mdh.tuner.space.places import Namer, VariablePlace
 from mdh.tuner.space.signature import Bounds
 from mdh.tuner.space.space import ExactSpace, Loops
+
+SPLITS = (
+    (20, (GRID, BLOCK, THREAD)),
+    (5, (GRID, BLOCK + THREAD)),
+)
+"""Bands of layers, the finest first, and the factor by which they multiply the work of counting."""
+MOST_WORK = 400_000
+"""The most sums of a count; they take about half a second."""
 
 
 def make_space(
@@ -59,6 +66,25 @@ def make_space(
         program, machine, target, deterministic, build.variables(joint), template, constants, joint,
         build.taken_positions(sections),
     )  # fmt: skip
+
+
+def nested(plain: Joint, orders: Sequence[Sequence[int]]) -> Joint:
+    """The joint chains restricted to layers that nest (K106), the more finely the smaller the space is;
+    `plain`, without that restriction, if even two bands are too much work. orders: for each stage its steps in
+    code order.
+
+    Layers of one band that are out of order in different dimensions are rejected draw by draw.
+    """
+    if not plain.count:
+        return plain
+    work = plain.work
+    for factor, bands in SPLITS:
+        if work * factor <= MOST_WORK:
+            stages = dict.fromkeys(c.stage for c in plain.chains)
+            members = [[c for c in plain.chains if c.stage == s] for s in stages]
+            nestings = tuple(Nesting.of(m, orders[s], bands) for m, s in zip(members, stages, strict=True))
+            return Joint(plain.chains, plain.groups, nestings)
+    return plain
 
 
 def _named(
