@@ -13,7 +13,6 @@ from mdh.results.goal import Ended
 from mdh.results.trial import Failure, Trial
 from mdh.results.tuning import Sizes, Tuned, unconfirmed
 from mdh.results.variable import Point, Variable
-from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.text import KernelText
@@ -134,10 +133,7 @@ def _default_point(session: Session) -> Point | None:
     """The point of the default schedule in its own space, in which its tiles are holes."""
     if session.order.schedule is not None or session.around is not None:
         return None
-    program, ground = session.order.program, session.ground
-    deterministic = session.order.job.deterministic
-    default = default_schedule(program, ground.machine, ground.target, deterministic=deterministic)
-    values: Point = open_values(default)
+    values: Point = open_values(session.default)
     if len(values) != len(session.space.variables) or session.space.rank(values) is None:
         return None
     plan = session.space.plan(values)

@@ -10,7 +10,6 @@ from mdh.checker.run import check
 from mdh.diagnostics import Failed, fail
 from mdh.ir.plan import Plan
 from mdh.machine import machine_names
-from mdh.pipeline import Pipeline
 from mdh.results.trial import QUICK, Candidate, Trial
 from mdh.results.variable import Point
 from mdh.schedule.default import default_schedule
@@ -53,6 +52,7 @@ class Session:
     space: ExactSpace
     setting: Setting
     header: Header
+    default: Schedule
     baseline: Plan
     record: Record | None
     outputs: Outputs | None
@@ -82,7 +82,7 @@ class Session:
 
     def plan(self, schedule: Schedule) -> Plan:
         """The checked plan of a schedule without holes."""
-        return _checked(self.order, self.ground, schedule)
+        return _checked(self.order, self.ground, self.default, schedule)
 
     @property
     def trials(self) -> Sequence[Trial]:
@@ -148,15 +148,15 @@ def prepared(order: Order, ground: Ground) -> Session:
         if isinstance(only, Failed):
             # the space holds only this program
             raise only
-    check = f"{QUICK.inputs} inputs"
-    setting = Setting(machine, target, ground.title, deterministic, ground.versions, check)
+    judged = f"{QUICK.inputs} inputs"
+    setting = Setting(machine, target, ground.title, deterministic, ground.versions, judged)
     header = header_of(
         program, template, setting, sizes=order.job.defines, method=METHOD.format(inputs=QUICK.inputs),
         command=order.command, seed=order.seed, created=time.time(),
     )  # fmt: skip
-    baseline = Pipeline().check(program, None, machine, target, deterministic=deterministic).plan
-    searcher = _searcher(order, ground, space)
-    return Session(order, ground, space, setting, header, baseline, None, None, searcher)
+    baseline = check(program, default, machine, target, deterministic=deterministic, default=default)
+    searcher = _searcher(order, ground, space, default)
+    return Session(order, ground, space, setting, header, default, baseline, None, None, searcher)
 
 
 def _template(order: Order, default: Schedule) -> Schedule:
@@ -167,7 +167,7 @@ def _template(order: Order, default: Schedule) -> Schedule:
     return default if order.sampler == AROUND else opened(default)
 
 
-def _searcher(order: Order, ground: Ground, space: ExactSpace) -> Searcher:
+def _searcher(order: Order, ground: Ground, space: ExactSpace, default: Schedule) -> Searcher:
     """The searcher. Raises Failed F180 to F185."""
     program, machine, target = order.program, ground.machine, ground.target
     if order.sampler != AROUND:
@@ -182,14 +182,12 @@ def _searcher(order: Order, ground: Ground, space: ExactSpace) -> Searcher:
 
     single = len(program.stages) == 1
     subjects = {None if single else s.name: subject_of(program, s, machine, target) for s in program.stages}
-    return Neighbours(partial(_checked, order, ground), subjects, Random(f"{order.seed} {AROUND}"))
+    return Neighbours(partial(_checked, order, ground, default), subjects, Random(f"{order.seed} {AROUND}"))
 
 
-def _checked(order: Order, ground: Ground, schedule: Schedule) -> Plan:
-    program, machine, target = order.program, ground.machine, ground.target
-    deterministic = order.job.deterministic
-    # a program of a single element has no section in its schedule
-    default = (
-        None if schedule.sections else default_schedule(program, machine, target, deterministic=deterministic)
-    )
-    return check(program, schedule, machine, target, deterministic=deterministic, default=default)
+def _checked(order: Order, ground: Ground, default: Schedule, schedule: Schedule) -> Plan:
+    return check(
+        order.program, schedule, ground.machine, ground.target, deterministic=order.job.deterministic,
+        # a program of a single element has no section in its schedule
+        default=None if schedule.sections else default,
+    )  # fmt: skip

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 
 from mdh.machine import machine_names
 from mdh.report.text import seconds_text
@@ -12,8 +13,7 @@ from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.tuner.records.disk import replace_file
-from mdh.tuner.records.header import Header
-from mdh.tuner.records.moment import moment_text
+from mdh.tuner.records.header import Header, moment_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ def _lines(header: Header, trial: Trial, search: Search) -> list[tuple[str, str]
     of["sizes"] = _pairs(header.sizes)
     of["types"] = " ".join(f"{name} {text}" for name, text in header.types)
     of["device"] = f"{o.title or header.device} ({header.machine}, {header.target})"
-    of["time"] = f"{_seconds(o.seconds)}, {samples}" if o.seconds is not None else ""
-    of["cold"] = f"{_seconds(_median(o.cold))}, median of {len(o.cold)} runs" if o.cold else ""
+    of["time"] = f"{seconds_text(o.seconds)}, {samples}" if o.seconds is not None else ""
+    of["cold"] = f"{seconds_text(median(o.cold))}, median of {len(o.cold)} runs" if o.cold else ""
     of["compared"] = "; ".join(_compared(name, s, o.seconds) for name, s in search.baselines)
     of["holes"] = _pairs(trial.candidate.values)
     of["search"] = (
@@ -80,17 +80,7 @@ def _lines(header: Header, trial: Trial, search: Search) -> list[tuple[str, str]
 
 def _compared(name: str, baseline: float, seconds: float | None) -> str:
     gain = f", {baseline / seconds:.2f} times as long" if seconds else ""
-    return f"{name} {_seconds(baseline)}{gain}"
-
-
-def _seconds(value: float | None) -> str:
-    return "" if value is None else seconds_text(value)
-
-
-def _median(values: tuple[float, ...]) -> float:
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+    return f"{name} {seconds_text(baseline)}{gain}"
 
 
 def _pairs(pairs: tuple[tuple[str, int | str], ...]) -> str:
