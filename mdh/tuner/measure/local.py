@@ -133,13 +133,6 @@ class LocalBench:
                 one.forget()
         return tuple(found[b.name] if isinstance(b, Ready) else b for b in built)
 
-    @property
-    def recoveries(self) -> tuple[float, ...]:
-        """Seconds from the loss of each worker to the first word of its replacement."""
-        return tuple(
-            s for posts in (self._measurers, self._builders) for p in posts.all for s in p.recoveries
-        )
-
     async def expected(self, sets: int) -> Path:
         """The folder of the expected results of `sets` sets of arrays, for `read_set`. Raises D135."""
         await self._expect(sets)

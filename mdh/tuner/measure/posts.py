@@ -73,9 +73,7 @@ class Post:
         self.guardian, self.kills, self.proved = guardian, kills or Kills(), proved
         self._limit = START
         self.about: Json = {}
-        self.recoveries: list[float] = []
         self._worker: Worker | None = None
-        self._lost_at: float | None = None
         self._served = 0
         self._starting = asyncio.Lock()
         self._renewal: asyncio.Task[None] | None = None
@@ -121,8 +119,6 @@ class Post:
         worker = self._worker
         if worker is not None and worker.running and self._served >= RETIRE:
             await worker.kill()
-        elif worker is not None and not worker.running and self._lost_at is None:
-            self._lost_at = monotonic()
         if not self._closed and (worker is None or not worker.running) and self._renewal is None:
             self._renewal = asyncio.create_task(self._replace())
 
@@ -179,9 +175,6 @@ class Post:
             raise failed
         self.about, self.proved = self.about or hello, True
         self._limit = min(START, max(_AGAIN, _TIMES * (monotonic() - begun)))
-        if self._lost_at is not None:
-            self.recoveries.append(monotonic() - self._lost_at)
-            self._lost_at = None
 
 
 class Posts:

@@ -11,7 +11,7 @@ from mdh.tuner.space.chain import Chain, Choice, words_of
 from mdh.tuner.space.frames import Frame, Nesting
 from mdh.tuner.space.free import VariableGroup
 from mdh.tuner.space.ladder import Ladder
-from mdh.tuner.space.paths import Path, Paths, Walks
+from mdh.tuner.space.paths import Path, Paths
 from mdh.tuner.space.signature import AXES, NEUTRAL, Signature, assigned
 from mdh.tuner.space.tally import Fork, Onward, Rests, Strand, Tally
 
@@ -43,7 +43,7 @@ class Joint:
     def __post_init__(self) -> None:
         numbers = dict.fromkeys(c.stage for c in self.chains)
         self.stages = tuple(tuple(i for i, c in enumerate(self.chains) if c.stage == s) for s in numbers)
-        shapes: dict[object, Walks] = {}
+        shapes: dict[object, Paths] = {}
         rests, fork = Rests(), None
         later: frozenset[int] = frozenset()
         strands: list[tuple[Strand, ...]] = []
@@ -57,19 +57,17 @@ class Joint:
 
     def _strand(
         self, members: Sequence[int], frame: Frame | None, fork: Fork | None, later: frozenset[int],
-        rests: Rests, shapes: dict[object, Walks],
+        rests: Rests, shapes: dict[object, Paths],
     ) -> Strand:  # fmt: skip
-        paths: list[Paths] = []
-        for i in members:
-            chain = self.chains[i] if frame is None else frame.chain(self.chains[i])
-            paths.append(Paths(chain, shapes.setdefault(chain.shape, Walks(chain))))
+        chains = [self.chains[i] if frame is None else frame.chain(self.chains[i]) for i in members]
         tallies: list[Tally] = []
         following: Onward | None = fork
         due = 0 if frame is None else frame.due
-        for path in reversed(paths):
-            tallies.append(Tally(path, not tallies, due, later, following, rests))
+        for chain in reversed(chains):
+            paths = shapes.setdefault(chain.shape, Paths(chain))
+            tallies.append(Tally(chain, paths, not tallies, due, later, following, rests))
             following = tallies[-1]
-            later |= path.chain.shared
+            later |= chain.shared
         return tuple(reversed(tallies))
 
     @property
@@ -96,9 +94,9 @@ class Joint:
         for members, strands in zip(self.stages, self.strands, strict=True):
             some = [s for s in strands if s[0].completions(NEUTRAL)] or strands
             for n in range(len(members)):
-                # frames share the walks of chains that are the same in them
-                own = {id(s[n].paths.walks): s[n].paths.walks for s in some}
-                spoken = [walks.spoken for walks in own.values()]
+                # frames share the paths of chains that are the same in them
+                own = {id(s[n].paths): s[n].paths for s in some}
+                spoken = [paths.spoken for paths in own.values()]
                 out.append(
                     tuple(
                         (set().union(*(t for t, _ in step)), set().union(*(c for _, c in step)))
@@ -293,7 +291,7 @@ def _nearest(ways: Sequence[Way], n: int, wish: Mapping[int, Value]) -> tuple[Pa
     best: list[tuple[Path, Strand, Signature]] = []
     for strand, before in ways:
         tally = strand[n]
-        found = tally.paths.nearest(wish, partial(tally.leads_on, before), least)
+        found = tally.paths.nearest(tally.chain.entries, wish, partial(tally.leads_on, before), least)
         if found is None:
             continue
         after = tally.join(before, found[1])

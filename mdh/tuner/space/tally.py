@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
+from mdh.tuner.space.chain import Chain
 from mdh.tuner.space.paths import Paths
 from mdh.tuner.space.signature import NEUTRAL, Signature, axis_choices, joined
 
@@ -66,12 +67,14 @@ class Fork:
 
 @dataclass
 class Tally:
-    """One chain and all behind it. following: what comes next; None behind the last chain.
+    """One chain and all behind it. paths: of its shape. following: what comes next; None behind the last
+    chain.
 
     closes: the last of its stage, where axes are given out, units start anew, and `due` marks must be there.
     later: shared variables that chains behind this one read.
     """
 
+    chain: Chain
     paths: Paths
     closes: bool
     due: int
@@ -212,7 +215,7 @@ class Tally:
 
     def _units(self, a: Units, b: Units) -> Units | None:
         both = tuple(x * y for x, y in zip(a, b, strict=True))
-        bounds = self.paths.chain.bounds
+        bounds = self.chain.bounds
         legal = bounds.units_legal(both) if self.closes else bounds.units_possible(both)
         return both if legal else None
 
