@@ -158,7 +158,7 @@ class Post:
         self.quiet.add(worker)
         begun, limit = monotonic(), self._limit
         try:
-            hello = await worker.hello(limit)
+            hello = await worker.ask(None, limit)
         except Late:
             # it may have been stopped, or the machine has become slow
             self._limit = min(START, 2 * limit)

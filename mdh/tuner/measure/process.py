@@ -134,12 +134,14 @@ class Worker:
     def pid(self) -> int:
         return self.process.pid
 
-    async def ask(self, request: Json, limit: float | None) -> Json:
-        """The reply to a request. Raises Late after `limit` seconds of its clock, and Died if it ends first;
-        then it is gone."""
+    async def ask(self, request: Json | None, limit: float | None) -> Json:
+        """The reply to a request; without one, its first message. Raises Late after `limit` seconds of its
+        clock, and Died if it ends first; then it is gone."""
         start = self._clock()
         self._halfway = None
         try:
+            if request is None:
+                return greeting(await self._reply(start, limit))
             self._writer.write(json.dumps(request).encode() + b"\n")
             return demanded(request, await self._reply(start, limit))
         except (OSError, ValueError, EOFError, RecursionError):
@@ -152,16 +154,6 @@ class Worker:
             raise Late(stopped=now.stopped, idle=idle) from None
         except asyncio.CancelledError:
             # the request cannot be taken back
-            self._kill_group()
-            raise
-
-    async def hello(self, limit: float) -> Json:
-        """Its first message. Raises as `ask`."""
-        try:
-            return greeting(await self._reply(self._clock(), limit))
-        except (OSError, ValueError, EOFError, RecursionError):
-            raise await self._died() from None
-        except (Late, asyncio.CancelledError):
             self._kill_group()
             raise
 
