@@ -31,7 +31,7 @@ class Rung:
 
 @dataclass(frozen=True)
 class Ladder:
-    """A group of variables (see `free.Group`) that are chosen together, in code order."""
+    """A group of variables (see `free.VariableGroup`) that are chosen together, in code order."""
 
     rungs: tuple[Rung, ...]
     ways: tuple[tuple[int, ...], ...] = field(init=False)

@@ -70,7 +70,7 @@ class Loops:
 @dataclass(frozen=True)
 class ExactSpace:
     """Every choice of values that is structurally legal: tiles, sets, shared names, units of the layers and
-    how they nest (by bands, see `nested`), regions from outside in.
+    how they nest (by bands, see `make.nested`), regions from outside in.
 
     variables: in the order of their first places. What else makes a schedule legal (`where`, capacity,
     nesting inside of a band, dependences) is asked of single points, by `plan`. template: the schedule, each
