@@ -62,8 +62,5 @@ def free_draw(space: SearchSpace, rng: Random, taken: Container[Point]) -> Point
 def free_scan(space: SearchSpace, rng: Random, taken: Container[Point]) -> Point | None:
     """The first free point from a random rank on, through the whole space; None if there is none."""
     start = rng.randrange(space.count) if space.count else 0
-    for step in range(space.count):
-        point = space.unrank((start + step) % space.count)
-        if point not in taken:
-            return point
-    return None
+    points = (space.unrank((start + step) % space.count) for step in range(space.count))
+    return next((point for point in points if point not in taken), None)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from math import inf
+from math import inf, prod
 
 from mdh.hardware import Layer
 from mdh.results.trial import Value
@@ -82,10 +82,7 @@ class Joint:
 
     @property
     def free(self) -> int:
-        n = 1
-        for group in self.groups:
-            n *= group.count
-        return n
+        return prod(group.count for group in self.groups)
 
     @property
     def said(self) -> tuple[tuple[tuple[set[int], set[Choice]], ...], ...]:

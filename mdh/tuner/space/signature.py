@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import product
+from math import prod
 from typing import NamedTuple
 
 from mdh.checker.rules.warps import LANES
@@ -106,7 +107,4 @@ def assigned(masks: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 @cache
 def axis_choices(claims: tuple[tuple[str, tuple[int, ...]], ...]) -> int:
     """The number of ways in which the splits over all layers can take their axes."""
-    n = 1
-    for _, masks in claims:
-        n *= assignments(masks)
-    return n
+    return prod(assignments(masks) for _, masks in claims)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from random import Random
 
 from mdh.checker.entries import RM_ATTRS, SM_ATTRS
@@ -109,10 +110,7 @@ class ExactSpace:
     @property
     def raw(self) -> int:
         """The product of all domains, constraints aside."""
-        n = 1
-        for variable in self.variables:
-            n *= len(variable.values)
-        return n
+        return prod(len(variable.values) for variable in self.variables)
 
     def unrank(self, rank: int) -> Point:
         """The point of a rank from 0 to count - 1; a bijection."""
