@@ -5,7 +5,6 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from mdh.diagnostics import Diagnostic
 from mdh.results.goal import Goal
@@ -16,16 +15,12 @@ from mdh.tuner.measure.bench import Bench
 from mdh.tuner.runtime.background import BackgroundThread
 from mdh.tuner.runtime.interrupt import Interrupt
 
+Watch = Callable[[RunProgress, Trial | None], None]
+"""Called with every trial and phase, to show the user how a run proceeds."""
 _LOSER = 3.0
 """A candidate slower than this many times the best is timed only three times."""
 _LEAST_SECONDS = 2.0
 """Seconds of remaining budget below which finals are left out."""
-
-
-class Watch(Protocol):
-    """Called with every trial and phase, to show the user how a run proceeds."""
-
-    def __call__(self, progress: RunProgress, trial: Trial | None, /) -> None: ...
 
 
 @dataclass

@@ -77,13 +77,11 @@ RECIPES = {
 }
 
 
-def make_strategy(name: str, space: SearchSpace, seed: int) -> "OptunaStrategy":
-    """The strategy of a name in RECIPES. The seed decides all of its suggestions."""
-    return OptunaStrategy(space, RECIPES[name], seed)
-
-
 class OptunaStrategy:
-    def __init__(self, space: SearchSpace, recipe: Recipe, seed: int) -> None:
+    """name: in RECIPES. The seed decides all suggestions."""
+
+    def __init__(self, name: str, space: SearchSpace, seed: int) -> None:
+        recipe = RECIPES[name]
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._space = space
         self._recipe = recipe
