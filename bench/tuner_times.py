@@ -14,7 +14,7 @@ import mdh
 from mdh.pipeline import Pipeline
 from mdh.results.trial import THOROUGH, Candidate, Job, Limits, Trial
 from mdh.source import Source
-from mdh.tuner.loop.effort import effort_for
+from mdh.tuner.loop.state import effort_for
 from mdh.tuner.measure.local import LocalBench
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -126,7 +126,7 @@ def against_itself(case: Case, device: str, repeat: int) -> str:
         async with LocalBench(job) as bench:
             arrows = Pipeline()
             program = arrows.read(Source(job.path, source), defines=dict(case.sizes))
-            text = arrows.check(program, None, bench.machine, bench.target).plan.text
+            text = arrows.check(program, None, bench.ground.machine, bench.ground.target).plan.text
             twins = (Candidate("a" * 64, text), Candidate("b" * 64, text))
             off, seconds, clock = [], 0.0, ""
             for _ in range(repeat):

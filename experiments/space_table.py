@@ -38,7 +38,8 @@ async def measure(path: Path, device: str, out: Path) -> str:
     program = read_program(Source(job.path, job.source), defines=dict(job.defines))
     start = time.perf_counter()
     async with LocalBench(job) as bench:
-        space = make_space(program, parse_schedule(Source(str(path), text)), bench.machine, bench.target)
+        ground = bench.ground
+        space = make_space(program, parse_schedule(Source(str(path), text)), ground.machine, ground.target)
         if space.count > MOST:
             return f"| {path.stem} | left out: {space.count:,} points by structure |" + " |" * 6
         legal, known = points_of(space)
@@ -49,7 +50,7 @@ async def measure(path: Path, device: str, out: Path) -> str:
                 return key, await bench.trial(Candidate(key, schedule), EFFORT, Limits())
 
         outcomes = dict(await asyncio.gather(*(one(key, schedule) for key, schedule in known.items())))
-        title = bench.title
+        title = ground.title
     failed = [str(o.failure) for o in outcomes.values() if o.failure is not None]
     write(out / f"{path.stem}.jsonl", path.stem, space, legal, outcomes, title)
     took = time.perf_counter() - start

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from mdh.report.text import seconds_text
 from mdh.results.trial import Trial
 from mdh.tuner.records.best import best, ranked
-from mdh.tuner.records.header import Header
+from mdh.tuner.records.header import Header, moment_text
 from mdh.tuner.records.listing import Listed
-from mdh.tuner.records.moment import moment_text
 from mdh.tuner.records.read import RecordSection, failures_of
 
 _WORDS = 100

@@ -71,8 +71,8 @@ async def on_device(work: DeviceWork, spec: str) -> Found:
         opened = None if work.interrupt.asked else await unless_asked(work.interrupt, bench.__aenter__())
         if opened is None:
             return platform, _absent(work.task, spec, None)
-        machine = bench.machine
-        platform = Platform(spec, bench.title, machine.name, bench.target, machine.kind)
+        ground, machine = bench.ground, bench.ground.machine
+        platform = Platform(spec, ground.title, machine.name, ground.target, machine.kind)
         demand_fit(work.task.program, machine, spec)
         return platform, await _rows(work, platform, bench)
     except Failed as failed:
@@ -90,7 +90,8 @@ def _absent(task: Task, spec: str, why: Diagnostic | None) -> tuple[Row, ...]:
 async def _rows(work: DeviceWork, platform: Platform, bench: LocalBench) -> tuple[Row, ...]:
     task, spec = work.task, platform.name
     deterministic = task.job.deterministic
-    setting = Setting(bench.machine, bench.target, bench.title, deterministic, bench.versions, _CHECK)
+    ground = bench.ground
+    setting = Setting(ground.machine, ground.target, ground.title, deterministic, ground.versions, _CHECK)
     rows = {e.name: Row(spec, e.name, RowKind.ABSENT, note=ENDED) for e in task.entries}
     ready: dict[str, Closed] = {}
     for contender in task.contenders:
@@ -98,7 +99,7 @@ async def _rows(work: DeviceWork, platform: Platform, bench: LocalBench) -> tupl
         try:
             found = await _closed(work, contender, spec, setting)
             if found is not None:
-                constants = constants_of(found.plan, platform, bench.versions)
+                constants = constants_of(found.plan, platform, ground.versions)
                 rows[name], ready[name] = planned(spec, name, found, constants, drawn=task.drawn), found
         except Failed as failed:
             rows[name] = Row(spec, name, RowKind.FAILED, why=failed.diagnostics[0])

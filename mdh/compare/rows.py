@@ -12,7 +12,7 @@ from mdh.cost.prediction import Constants
 from mdh.pipeline import Pipeline
 from mdh.report.picture.page import schedule_page
 from mdh.results.comparison import Row, RowKind, Spread
-from mdh.tuner.records.moment import moment_text
+from mdh.tuner.records.header import moment_text
 
 ENDED = "not measured: the comparison was ended before"
 

@@ -170,7 +170,7 @@ def _open(contest: Contest, name: str, expected: Path) -> _Turn:
     what = contraction_of(contest.program)
     if isinstance(what, str):
         raise UnfitError(f"{name} knows products alone, and `{contest.program.name}` is none: {what}")
-    kind = contest.bench.machine.kind
+    kind = contest.bench.ground.machine.kind
     library = open_library(name, kind, contest.spec)
     place = "cpu" if kind == "cpu" else contest.spec
     turn = None

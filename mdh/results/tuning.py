@@ -20,10 +20,8 @@ class RunProgress:
     elapsed: float
     ok: int
     failures: tuple[tuple[Failure, int], ...]
-    rejected: int
     best: float | None
     baseline: float | None
-    in_flight: int
     total: float | None
     trials: int | None
     improved: bool = False

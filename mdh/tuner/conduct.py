@@ -13,12 +13,11 @@ from mdh.results.goal import Ended
 from mdh.results.trial import Failure, Trial
 from mdh.results.tuning import Sizes, Tuned, unconfirmed
 from mdh.results.variable import Point, Variable
-from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.text import KernelText
 from mdh.tuner.candidates.open_tiles import open_values
-from mdh.tuner.candidates.proposals import CandidateQueue, Making, Proposal
+from mdh.tuner.candidates.proposals import CandidateQueue, Proposal
 from mdh.tuner.candidates.shortlist import Shortlist
 from mdh.tuner.loop.run import tune
 from mdh.tuner.loop.state import Run, Watch
@@ -54,9 +53,9 @@ async def run_session(
     # a user who interrupts here gets the record's best, and the search is not started
     proposals, keys = begin or (_untold(session, {}), ("", ""))
     run = Run(
-        bench, proposals, session.record, session.order.goal, interrupt, watch, lambda _: None,
+        bench, proposals, session.keep, session.order.goal, interrupt, watch, lambda _: None,
         baseline_key=keys[0], given_key=keys[1],
-        first=1 + max((t.number for t in session.record.trials), default=-1),
+        first=1 + max((t.number for t in session.trials), default=-1),
         earlier=tuple(t for t in earlier if t.phase == "quick"),
         paid=max((t.elapsed for t in earlier), default=0.0),
         clock=clock,
@@ -102,11 +101,9 @@ def _untold(session: Session, known: Mapping[str, float | None]) -> CandidateQue
     shortlist = Shortlist(kind, _rng(session, "model"), start) if session.order.model else None
     around = session.around
     planner = session.space if around is None else around
-    making = Making(
-        session.candidate if around is None else lambda plan, _: session.candidate(plan), identity
-    )
+    candidate = session.candidate if around is None else lambda plan, _: session.candidate(plan)
     return CandidateQueue(
-        planner, session.searcher, making, gate=session.gate,
+        planner, session.searcher, candidate, admits=session.admits,
         shortlist=shortlist, rng=_rng(session, "drawn"), known=known,
     )  # fmt: skip
 
@@ -116,7 +113,7 @@ def _suggest(session: Session, proposals: CandidateQueue) -> tuple[str, str]:
     the keys of the first two; an empty text for a point that does not exist."""
     default, point = session.candidate(session.baseline), _default_point(session)
     baseline, given = default.key, ""
-    if _allowed(session, session.baseline):
+    if session.admits(session.baseline):
         if point is not None:
             default = session.candidate(session.baseline, point)
         if session.around is not None and session.order.schedule is None:
@@ -136,10 +133,7 @@ def _default_point(session: Session) -> Point | None:
     """The point of the default schedule in its own space, in which its tiles are holes."""
     if session.order.schedule is not None or session.around is not None:
         return None
-    program, ground = session.order.program, session.ground
-    deterministic = session.order.job.deterministic
-    default = default_schedule(program, ground.machine, ground.target, deterministic=deterministic)
-    values: Point = open_values(default)
+    values: Point = open_values(session.default)
     if len(values) != len(session.space.variables) or session.space.rank(values) is None:
         return None
     plan = session.space.plan(values)
@@ -152,7 +146,7 @@ def _enqueue(
 ) -> str:
     """The key of the suggested candidate; empty if there is none that may be measured. point: its point in
     the space."""
-    if plan is None or isinstance(plan, Failed) or not _allowed(session, plan):
+    if plan is None or isinstance(plan, Failed) or not session.admits(plan):
         return ""
     candidate = session.candidate(plan, point)
     if session.around is not None:
@@ -165,17 +159,13 @@ def _rng(session: Session, use: str) -> Random:
     return Random(f"{session.order.seed} {use}")
 
 
-def _allowed(session: Session, plan: Plan) -> bool:
-    return session.only is None or session.only.admits(plan)
-
-
 def _search_of(session: Session, run: Run) -> Search:
     quick = run.candidates
     failed = sum(1 for t in quick if t.outcome.failure is not None)
     first = "first point of the schedule" if session.around is None else "given schedule"
     names = (("default schedule", run.baseline), (first, run.given))
     baselines = tuple((n, t.outcome.seconds) for n, t in names if t is not None and t.outcome.seconds)
-    doubt = unconfirmed(run.best, session.record.trials)
+    doubt = unconfirmed(run.best, session.trials)
     return Search(len(quick), failed, run.paid + run.elapsed, baselines, doubt)
 
 

@@ -1,15 +1,13 @@
-"""What a tuning begins from: its order, the bench that it is measured on, and the log of its trials."""
+"""The order of a tuning."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from mdh.ir.program import Program
 from mdh.machine import Machine
 from mdh.results.goal import Goal
-from mdh.results.trial import Job, Trial
+from mdh.results.trial import Job
 from mdh.schedule.model import Schedule
-from mdh.tuner.loop.state import Log
 from mdh.tuner.search.make import DEFAULT
 
 
@@ -39,40 +37,3 @@ class Order:
     replay: str | None = None
     machine: Machine | None = None
     command: str = ""
-
-
-class Book(Log, Protocol):
-    """A log that also has the trials of earlier runs."""
-
-    trials: list[Trial]
-
-    def close(self) -> None: ...
-
-
-class Forgetful:
-    """A log for runs that leave nothing behind."""
-
-    def __init__(self) -> None:
-        self.trials: list[Trial] = []
-
-    def append(self, trial: Trial) -> None:
-        """Does nothing; the run itself has the trial."""
-
-    def close(self) -> None:
-        """Does nothing; no file is open."""
-
-
-class Ground(Protocol):
-    """What a bench says of the device that it measures on."""
-
-    @property
-    def machine(self) -> Machine: ...
-
-    @property
-    def target(self) -> str: ...
-
-    @property
-    def title(self) -> str: ...
-
-    @property
-    def versions(self) -> tuple[tuple[str, str], ...]: ...

@@ -1,6 +1,7 @@
 """The parts of a tuning, once its order is read: its space, its record, its searcher."""
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
@@ -9,7 +10,6 @@ from mdh.checker.run import check
 from mdh.diagnostics import Failed, fail
 from mdh.ir.plan import Plan
 from mdh.machine import machine_names
-from mdh.pipeline import Pipeline
 from mdh.results.trial import QUICK, Candidate, Trial
 from mdh.results.variable import Point
 from mdh.schedule.default import default_schedule
@@ -18,21 +18,21 @@ from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.tuner.candidates.open_tiles import opened
-from mdh.tuner.candidates.proposals import Gate
 from mdh.tuner.local_search.neighbours import Neighbours
 from mdh.tuner.local_search.subject import subject_of
-from mdh.tuner.order import Book, Forgetful, Ground, Order
+from mdh.tuner.measure.bench import Ground
+from mdh.tuner.order import Order
 from mdh.tuner.outputs import Outputs, set_aside
 from mdh.tuner.records.best import best
 from mdh.tuner.records.file import Record
 from mdh.tuner.records.header import Header, header_of
 from mdh.tuner.records.key import Setting, candidate_key
+from mdh.tuner.search.interfaces import Searcher
 from mdh.tuner.search.make import AROUND, make_searcher, study_name
-from mdh.tuner.search.searcher import Searcher
 from mdh.tuner.space.make import make_space
 from mdh.tuner.space.space import ExactSpace
 from mdh.tuner.warm_start.belief import believed
-from mdh.tuner.warm_start.experience import Experience, experience_of
+from mdh.tuner.warm_start.learned import Experience, experience_of
 from mdh.tuner.warm_start.suggestions import point_of
 
 METHOD = (
@@ -44,21 +44,21 @@ _UNBOUND = "`where` holds for holes: schedules around this one are not bound by 
 
 @dataclass
 class Session:
-    """A tuning whose space is known. record: trials of earlier runs, and the log of new ones. outputs: None
-    for a simulation, which writes nothing. experience: of the cost model; None if the model is not used."""
+    """A tuning whose space is known. record, outputs: None for a simulation, which writes nothing.
+    experience: of the cost model; None if the model is not used."""
 
     order: Order
     ground: Ground
     space: ExactSpace
     setting: Setting
     header: Header
+    default: Schedule
     baseline: Plan
-    record: Book
+    record: Record | None
     outputs: Outputs | None
     searcher: Searcher
-    gate: Gate | None = None
-    only: Gate | None = None
-    """Suggestions must pass it as well."""
+    admits: Callable[[Plan], bool] = lambda _: True
+    """Whether a plan may be measured: in a simulation only what the record has."""
     remarks: tuple[str, ...] = ()
     experience: Experience | None = None
     earlier: tuple[Trial, ...] = ()
@@ -82,10 +82,21 @@ class Session:
 
     def plan(self, schedule: Schedule) -> Plan:
         """The checked plan of a schedule without holes."""
-        return _checked(self.order, self.ground, schedule)
+        return _checked(self.order, self.ground, self.default, schedule)
+
+    @property
+    def trials(self) -> Sequence[Trial]:
+        """Every trial on record, those of this run included."""
+        return () if self.record is None else self.record.trials
+
+    def keep(self, trial: Trial) -> None:
+        """Puts a trial on record. Nobody keeps those of a simulation."""
+        if self.record is not None:
+            self.record.append(trial)
 
     def close(self) -> None:
-        self.record.close()
+        if self.record is not None:
+            self.record.close()
 
     def candidate(self, plan: Plan, point: Point | None = None) -> Candidate:
         """A candidate to measure. point: its point in the space, if it has one. The text names the machine
@@ -137,15 +148,15 @@ def prepared(order: Order, ground: Ground) -> Session:
         if isinstance(only, Failed):
             # the space holds only this program
             raise only
-    check = f"{QUICK.inputs} inputs"
-    setting = Setting(machine, target, ground.title, deterministic, ground.versions, check)
+    judged = f"{QUICK.inputs} inputs"
+    setting = Setting(machine, target, ground.title, deterministic, ground.versions, judged)
     header = header_of(
         program, template, setting, sizes=order.job.defines, method=METHOD.format(inputs=QUICK.inputs),
         command=order.command, seed=order.seed, created=time.time(),
     )  # fmt: skip
-    baseline = Pipeline().check(program, None, machine, target, deterministic=deterministic).plan
-    searcher = _searcher(order, ground, space)
-    return Session(order, ground, space, setting, header, baseline, Forgetful(), None, searcher)
+    baseline = check(program, default, machine, target, deterministic=deterministic, default=default)
+    searcher = _searcher(order, ground, space, default)
+    return Session(order, ground, space, setting, header, default, baseline, None, None, searcher)
 
 
 def _template(order: Order, default: Schedule) -> Schedule:
@@ -156,7 +167,7 @@ def _template(order: Order, default: Schedule) -> Schedule:
     return default if order.sampler == AROUND else opened(default)
 
 
-def _searcher(order: Order, ground: Ground, space: ExactSpace) -> Searcher:
+def _searcher(order: Order, ground: Ground, space: ExactSpace, default: Schedule) -> Searcher:
     """The searcher. Raises Failed F180 to F185."""
     program, machine, target = order.program, ground.machine, ground.target
     if order.sampler != AROUND:
@@ -171,14 +182,12 @@ def _searcher(order: Order, ground: Ground, space: ExactSpace) -> Searcher:
 
     single = len(program.stages) == 1
     subjects = {None if single else s.name: subject_of(program, s, machine, target) for s in program.stages}
-    return Neighbours(partial(_checked, order, ground), subjects, Random(f"{order.seed} {AROUND}"))
+    return Neighbours(partial(_checked, order, ground, default), subjects, Random(f"{order.seed} {AROUND}"))
 
 
-def _checked(order: Order, ground: Ground, schedule: Schedule) -> Plan:
-    program, machine, target = order.program, ground.machine, ground.target
-    deterministic = order.job.deterministic
-    # a program of a single element has no section in its schedule
-    default = (
-        None if schedule.sections else default_schedule(program, machine, target, deterministic=deterministic)
-    )
-    return check(program, schedule, machine, target, deterministic=deterministic, default=default)
+def _checked(order: Order, ground: Ground, default: Schedule, schedule: Schedule) -> Plan:
+    return check(
+        order.program, schedule, ground.machine, ground.target, deterministic=order.job.deterministic,
+        # a program of a single element has no section in its schedule
+        default=None if schedule.sections else default,
+    )  # fmt: skip

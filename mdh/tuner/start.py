@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import Any, Protocol
@@ -16,28 +16,30 @@ from mdh.results.goal import Ended
 from mdh.results.tuning import Tuned
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tuner.candidates.proposals import ELSEWHERE, SET_ASIDE
+from mdh.tuner.candidates.proposals import ELSEWHERE, NOT_ADMITTED, SET_ASIDE
 from mdh.tuner.conduct import run_session
 from mdh.tuner.loop.state import Watch
-from mdh.tuner.measure.bench import Bench
+from mdh.tuner.measure.bench import Bench, Ground
 from mdh.tuner.measure.local import LocalBench
-from mdh.tuner.order import Ground, Order
+from mdh.tuner.order import Order
 from mdh.tuner.records.header import Header
 from mdh.tuner.records.read import read_record
-from mdh.tuner.records.replay import Recorded, ReplayBench, SimulatedClock, TrialTable
+from mdh.tuner.records.replay import ReplayBench
 from mdh.tuner.records.sound import sound
 from mdh.tuner.runtime.background import in_background
 from mdh.tuner.runtime.interrupt import Interrupt, unless_asked
 from mdh.tuner.session import make_session, prepared
 
-_NOT_REFUSED = ("duplicate", ELSEWHERE, Recorded.reason, SET_ASIDE)
+_NOT_REFUSED = ("duplicate", ELSEWHERE, NOT_ADMITTED, SET_ASIDE)
 """Reasons why legal points are not measured."""
 Say = Callable[[str], None]
 """Called with a remark for the user."""
 
 
-class OpenedBench(Bench, Ground, Protocol):
+class OpenedBench(Bench, Protocol):
     """A bench that must be entered before it says where it measures."""
+
+    ground: Ground
 
     async def __aenter__(self) -> Any: ...
 
@@ -52,7 +54,7 @@ async def start(order: Order, watch: Watch, interrupt: Interrupt, say: Say) -> T
     if bench is None or await unless_asked(interrupt, bench.__aenter__()) is None:
         return None
     try:
-        made = await unless_asked(interrupt, in_background(partial(make_session, order, bench)))
+        made = await unless_asked(interrupt, in_background(partial(make_session, order, bench.ground)))
         if made is None:
             return None
         with closing(made) as session:
@@ -83,16 +85,6 @@ def _cache(say: Say) -> Cache | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """The device of a simulation, as a record's header describes it."""
-
-    machine: Machine
-    target: str
-    title: str
-    versions: tuple[tuple[str, str], ...]
-
-
 async def _replay(order: Order, watch: Watch, interrupt: Interrupt, say: Say) -> Tuned:
     path = order.replay
     assert path is not None
@@ -100,14 +92,14 @@ async def _replay(order: Order, watch: Watch, interrupt: Interrupt, say: Say) ->
     trials, doubts = sound(path, trials)
     for remark in (*remarks, *doubts):
         say(remark)
-    ground = Told(_machine_of(order, header, say), header.target, header.device, header.versions)
+    ground = Ground(_machine_of(order, header, say), header.target, header.device, header.versions)
     if order.schedule is None:
         order = replace(order, schedule=parse_schedule(Source(path, header.schedule)))
     session = prepared(order, ground)
     _same_program(path, header, session.header)
-    clock, table = SimulatedClock(), TrialTable(trials)
-    session.gate = session.only = Recorded(table)
-    return await run_session(session, ReplayBench(table, clock), watch, interrupt, clock=clock)
+    bench = ReplayBench(trials)
+    session.admits = bench.admits
+    return await run_session(session, bench, watch, interrupt, clock=bench.clock)
 
 
 def _machine_of(order: Order, header: Header, say: Say) -> Machine:

@@ -12,10 +12,14 @@ import time
 from collections import Counter
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from mdh.results.trial import Candidate, Effort, Failure, Job, Limits, Outcome
-from mdh.tuner.measure.faults import KINDS
+from mdh.tuner.measure import local
 from mdh.tuner.measure.local import LocalBench
+from mdh.tuner.measure.posts import Post
+from mdh.tuner.measure.process import Worker
+from tests.support.faulty_worker import KINDS, planting
 from tests.tune.measure.bench import CLASSES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,11 +66,30 @@ def candidates(count: int, gpu: bool, rng: random.Random) -> list[Candidate]:
     return out
 
 
-async def tune(
-    job: Job, trials: list[Candidate], plan: Path, jobs: int | None
-) -> tuple[list[Outcome], list[float]]:
+class TimedPost(Post):
+    """recoveries: seconds from the loss of each worker to the first word of its replacement."""
+
+    def __init__(self, *words: Any, **more: Any) -> None:
+        super().__init__(*words, **more)
+        self.recoveries: list[float] = []
+        self._lost_at: float | None = None
+
+    async def renew(self) -> None:
+        if self._worker is not None and not self._worker.running and self._lost_at is None:
+            self._lost_at = time.monotonic()
+        await super().renew()
+
+    async def _greeted(self, worker: Worker) -> None:
+        await super()._greeted(worker)
+        if self._lost_at is not None:
+            self.recoveries.append(time.monotonic() - self._lost_at)
+            self._lost_at = None
+
+
+async def tune(job: Job, trials: list[Candidate], jobs: int | None) -> tuple[list[Outcome], list[float]]:
     """Every candidate's outcome, and the seconds that each replacement took."""
-    async with LocalBench(job, jobs=jobs, faults=plan) as bench:
+    local.Post = TimedPost  # type: ignore[misc]
+    async with LocalBench(job, jobs=jobs) as bench:
         free = asyncio.Semaphore(bench.slots)
 
         async def one(candidate: Candidate) -> Outcome:
@@ -79,7 +102,8 @@ async def tune(
     while left := [pid for pid in workers if alive(pid)]:
         assert time.monotonic() < end, f"processes are left: {left}"
         await asyncio.sleep(0.05)
-    return outcomes, list(bench.recoveries)
+    posts = (*bench._measurers.all, *bench._builders.all)
+    return outcomes, [s for p in posts if isinstance(p, TimedPost) for s in p.recoveries]
 
 
 def children() -> list[int]:
@@ -161,7 +185,8 @@ def main() -> int:
         plan.write_text(json.dumps(planted), encoding="utf-8")
         start = time.perf_counter()
         job = Job("matmul.c", PROGRAM, device=given.device)
-        outcomes, recoveries = asyncio.run(tune(job, trials, plan, given.jobs))
+        with planting(plan):
+            outcomes, recoveries = asyncio.run(tune(job, trials, given.jobs))
         seconds = time.perf_counter() - start
     text = report(given.device, planted, trials, outcomes, recoveries, seconds)
     sys.stdout.write(text)

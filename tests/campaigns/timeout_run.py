@@ -30,12 +30,12 @@ from mdh.pipeline import Pipeline
 from mdh.results.trial import Candidate, Effort, Job, Limits, Outcome
 from mdh.source import Source
 from mdh.target.text import KernelText
-from mdh.tuner.measure.faults import Faults
 from mdh.tuner.measure.local import LocalBench
 from mdh.tuner.measure.process import Late, Worker
 from tests.campaigns.fault_run import GONE, ROOT, alive, children
 from tests.campaigns.timeout_page import Kind, Row, kept, page
 from tests.reliability.campaign import MIB, gpu_memory
+from tests.support.faulty_worker import Faults, planting
 
 SIZES = {"cuda": 512}
 """Of the product whose time is compared; 256 elsewhere."""
@@ -151,7 +151,7 @@ def prepared(job: Job) -> tuple[str, KernelText]:
 
 
 def plan_of(kinds: dict[str, str], text: KernelText) -> dict[str, Any]:
-    """How each candidate is made to hang, as mdh.tuner.measure.faults has it."""
+    """How each candidate is made to hang, as tests.support.faulty_worker has it."""
     name = text.kernels[0].name
     at = text.source.index("{", text.source.index(f"{name}("))
     start = text.source[text.source.index(f"{name}(") : at + 1]
@@ -188,7 +188,7 @@ async def hang(
     note: Callable[[Hang], None],
 ) -> None:  # fmt: skip
     """One after the other, a good candidate beside each."""
-    gpu = bench.target == "cuda"
+    gpu = bench.ground.target == "cuda"
 
     async def good() -> float:
         outcome = await bench.trial(Candidate("good", schedule), EFFORT, LIMITS)
@@ -230,10 +230,10 @@ def run(device: str, count: int, limit: float) -> Row:
         plan = folder / "plan.json"
         plan.write_text(json.dumps(plan_of(kinds, text)), encoding="utf-8")
         (folder / "cache").mkdir(mode=0o700)
-        with watch.watching():
-            async with LocalBench(job, jobs=2, cache=Cache(folder / "cache"), faults=plan) as bench:
+        with watch.watching(), planting(plan):
+            async with LocalBench(job, jobs=2, cache=Cache(folder / "cache")) as bench:
                 await hang(bench, watch, schedule, kinds, limit, note)
-                return bench.title
+                return bench.ground.title
 
     with tempfile.TemporaryDirectory(prefix="mdh-hang-") as name:
         title = asyncio.run(all_of_it(Path(name)))

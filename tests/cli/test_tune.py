@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -34,12 +35,39 @@ SCHEDULE = """// two holes
 """
 
 
+WORDS = ("--schedule", "s.mdh", "--device", "opencl:0", "-o", "out")
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The cache of all tunings here: what one compiles the next ones find."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="session")
+def first(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> tuple[Path, Any, str]:
+    """A folder with a schedule and a tuning of it, the tuning's result, and what it said on stderr."""
+    folder = tmp_path_factory.mktemp("first")
+    (folder / "s.mdh").write_text(SCHEDULE)
+    words = (*MDH, "tune", MATMUL, *SIZES, *WORDS, "--trials", "4", "--html", "page.html", "--json")
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(cache)}
+    done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, check=True)
+    return folder, json.loads(done.stdout), done.stderr
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     (tmp_path / "s.mdh").write_text(SCHEDULE)
     return tmp_path
+
+
+@pytest.fixture
+def tuned(folder: Path, first: tuple[Path, Any, str]) -> Any:
+    """The result of the first tuning, whose files are here."""
+    shutil.copytree(first[0], folder, dirs_exist_ok=True)
+    return first[1]
 
 
 def tune(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> tuple[Any, str]:
@@ -49,17 +77,17 @@ def tune(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> tupl
     return json.loads(out), err
 
 
-def test_from_a_schedule_with_holes_to_a_kernel(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("--schedule", "s.mdh", "--device", "opencl:0", "-o", "out")
-    first, err = tune(capsys, *words, "--trials", "4", "--html", "page.html")
-    assert first["ok"]
-    assert first["ended"] == "trials"
-    assert first["trials"]["measured"] == 4
-    assert first["best"]["seconds"] > 0
-    assert first["speedup"] > 0
-    assert {h["name"] for h in first["holes"]} == {"?bm", "?bn"}
-    assert "mdh: matmul: " in err
-    files = first["files"]
+def test_from_a_schedule_with_holes_to_a_kernel(
+    folder: Path, tuned: Any, first: tuple[Path, Any, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert tuned["ok"]
+    assert tuned["ended"] == "trials"
+    assert tuned["trials"]["measured"] == 4
+    assert tuned["best"]["seconds"] > 0
+    assert tuned["speedup"] > 0
+    assert {h["name"] for h in tuned["holes"]} == {"?bm", "?bn"}
+    assert "mdh: matmul: " in first[2]
+    files = tuned["files"]
     best = (folder / files["schedule"]).read_text()
     assert best.startswith("// tuned: trial ")
     assert not holes(parse_schedule(Source("best", best)))
@@ -69,7 +97,7 @@ def test_from_a_schedule_with_holes_to_a_kernel(folder: Path, capsys: pytest.Cap
     assert not remarks
     assert [t.number for t in trials] == list(range(len(trials)))
 
-    again, _ = tune(capsys, *words, "--trials", "20")
+    again, _ = tune(capsys, *WORDS, "--trials", "20")
     assert again["ended"] == "exhausted"
     assert again["trials"]["earlier"] == 4
     # six points and the default schedule, which says the same as one of them
@@ -99,28 +127,30 @@ def _replays(folder: Path, capsys: pytest.CaptureFixture[str], record: str, coun
     assert {p: p.stat().st_mtime_ns for p in folder.rglob("*") if p.is_file()} == before
 
 
-def test_no_trial_is_lost_to_another_tuning(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_trial_is_lost_to_another_tuning(
+    folder: Path, tuned: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Neither with --no-resume nor with another schedule in the same folder."""
-    words = ("--schedule", "s.mdh", "--device", "opencl:0", "--trials", "1")
-    tune(capsys, *words)
-    fresh, _ = tune(capsys, *words, "--no-resume")
+    fresh, _ = tune(capsys, *WORDS, "--trials", "1", "--no-resume")
     assert fresh["trials"]["earlier"] == 0
-    assert len(list(folder.glob("*.jsonl"))) == 2
+    assert len(list(folder.glob("out/*.jsonl"))) == 2
     (folder / "s.mdh").write_text(SCHEDULE.replace("{16,32}", "{16,64}"))
-    other, _ = tune(capsys, *words)
+    other, _ = tune(capsys, *WORDS, "--trials", "1")
     assert other["trials"]["earlier"] == 0
-    assert len(list(folder.glob("*.jsonl"))) == 3
+    assert len(list(folder.glob("out/*.jsonl"))) == 3
 
 
-def test_a_record_of_another_tuning_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("--device", "opencl:0", "--trials", "1", "--record", "r.jsonl")
-    tune(capsys, *words, "--schedule", "s.mdh")
-    before = (folder / "r.jsonl").read_bytes()
+def test_a_record_of_another_tuning_is_refused(
+    folder: Path, tuned: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = folder / tuned["files"]["record"]
+    before = record.read_bytes()
+    words = ("--device", "opencl:0", "--trials", "1", "--record", str(record))
     assert run(["tune", MATMUL, "-D", "M=32", *words]) == 1
     err = capsys.readouterr().err
     assert "error[F172]" in err
-    assert "r.jsonl\n" in err.split("^")[0]
-    assert (folder / "r.jsonl").read_bytes() == before
+    assert f"{record.name}\n" in err.split("^")[0]
+    assert record.read_bytes() == before
 
 
 def test_a_schedule_without_holes_is_measured(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -133,17 +163,16 @@ def test_a_schedule_without_holes_is_measured(folder: Path, capsys: pytest.Captu
 
 
 def test_nothing_in_the_place_is_lost_to_another_tuning(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, tuned: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Neither the best of other sizes nor a schedule that no tuning wrote."""
-    words = ("--schedule", "s.mdh", "--device", "opencl:0", "-o", "out", "--trials", "2")
-    first, _ = tune(capsys, *words)
-    kept = Path(first["files"]["schedule"]).read_bytes()
-    assert run(["tune", MATMUL, "-D", "M=32", "-D", "N=64", "-D", "K=64", *words, "--json"]) == 0
+    kept = Path(tuned["files"]["schedule"]).read_bytes()
+    words = (*WORDS, "--trials", "2", "--json")
+    assert run(["tune", MATMUL, "-D", "M=32", "-D", "N=64", "-D", "K=64", *words]) == 0
     second = json.loads(capsys.readouterr().out)
-    assert Path(first["files"]["schedule"]).read_bytes() == kept
-    assert not set(first["files"].values()) & set(second["files"].values())
-    own = folder / "own" / Path(first["files"]["schedule"]).name
+    assert Path(tuned["files"]["schedule"]).read_bytes() == kept
+    assert not set(tuned["files"].values()) & set(second["files"].values())
+    own = folder / "own" / Path(tuned["files"]["schedule"]).name
     own.parent.mkdir()
     own.write_text(SCHEDULE)
     third, _ = tune(capsys, "--schedule", str(own), "--device", "opencl:0", "-o", "own", "--trials", "2")
@@ -193,23 +222,31 @@ def _started(folder: Path, *words: str, **options: Any) -> "subprocess.Popen[str
     return process
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_leaves_the_best_on_disk(folder: Path, number: signal.Signals, code: int) -> None:
-    process = _started(folder, "-o", "out", stderr=subprocess.PIPE)
+def _ended(process: "subprocess.Popen[str]", number: signal.Signals, code: int) -> tuple[str, str]:
+    """What a tuning says on stdout and stderr that a signal ends."""
     start = time.monotonic()
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert time.monotonic() - start < ENDS
     assert process.returncode == code
-    assert "Traceback" not in err
-    assert "ending with what was found" in err
     assert "; interrupted\n" in out
+    return out, err
+
+
+def _best_is_there(folder: Path) -> None:
     [best] = folder.glob("out/*.mdh")
     parse_schedule(Source("best", best.read_text()))
     [record] = folder.glob("out/*.jsonl")
     _, trials, remarks = read_record(str(record))
     assert trials
     assert not remarks
+
+
+def test_a_signal_leaves_the_best_on_disk(folder: Path) -> None:
+    _, err = _ended(_started(folder, "-o", "out", stderr=subprocess.PIPE), signal.SIGTERM, 143)
+    assert "Traceback" not in err
+    assert "ending with what was found" in err
+    _best_is_there(folder)
 
 
 def test_a_second_signal_ends_at_once(folder: Path) -> None:
@@ -223,7 +260,7 @@ def test_a_second_signal_ends_at_once(folder: Path) -> None:
     assert "Traceback" not in err
 
 
-def test_a_terminal_gets_a_bar(folder: Path) -> None:
+def test_a_terminal_gets_a_bar_and_ctrl_c_leaves_the_best_on_disk(folder: Path) -> None:
     own, theirs = pty.openpty()
     shown = bytearray()
 
@@ -237,11 +274,13 @@ def test_a_terminal_gets_a_bar(folder: Path) -> None:
     reader.start()
     process = _started(folder, "-o", "out", stderr=theirs)
     os.close(theirs)
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    _ended(process, signal.SIGINT, 130)
     reader.join(30)
     os.close(own)
     text = shown.decode(errors="replace")
+    assert "Traceback" not in text
+    assert "ending with what was found" in text
+    _best_is_there(folder)
     assert "left" in text
     assert "best " in text
     assert "━" in text

@@ -11,9 +11,8 @@ from mdh.diagnostics import fail
 from mdh.machine import load_machine, print_machine
 from mdh.results.trial import QUICK, Candidate, Effort, Failure, Job, Limits, Outcome
 from mdh.schema import convert
-from mdh.tuner.cluster.holder import dead, holder, named
-from mdh.tuner.cluster.inventory import Inventory
-from mdh.tuner.cluster.member import read_model
+from mdh.tuner.cluster.inventory import Inventory, dead, holder, named
+from mdh.tuner.cluster.member import unlike
 from mdh.tuner.cluster.messages import (
     candidate_json,
     outcome_json,
@@ -21,9 +20,15 @@ from mdh.tuner.cluster.messages import (
     read_outcome,
     read_request,
 )
-from mdh.tuner.measure.replies import demanded, greeting
-from mdh.tuner.measure.shape import NonsenseError, parsed
-from mdh.tuner.measure.wire import failed_json, read_failed
+from mdh.tuner.measure.wire import (
+    NonsenseError,
+    demanded,
+    failed_json,
+    greeting,
+    parsed,
+    read_failed,
+    read_ground,
+)
 from mdh.tuner.records.line import BadLineError
 from tests.hostile.pieces import damaged
 from tests.hostile.verdict import Verdict, judged
@@ -68,7 +73,7 @@ def requests() -> tuple[bytes, ...]:
 
 def replies() -> tuple[bytes, ...]:
     """[what was asked, the answer]: of a worker of the bench; `hello`: its first message."""
-    built = {"text": "/t/1.json", "image": "", "cached": "", "seconds": 0.5, "resources": [["registers", 32]]}
+    built = {"text": "/t/1.json", "image": "", "seconds": 0.5, "resources": [["registers", 32]]}
     timed = {"results": [_RUNS, _REFUSAL], "clocks": [1980.0], "seconds": 0.5}
     rows = [("build", built), ("build", {**_REFUSAL, "poisoned": False}), ("expect", {}),
             ("load", {"seconds": 0.1}), ("time", timed), ("hello", _GREETING), ("hello", {})]  # fmt: skip
@@ -168,8 +173,8 @@ def judge_answer(data: bytes) -> Verdict:
                 seconds = read_outcome(one).seconds
                 assert seconds is None or 0 <= seconds < float("inf")
         elif do == "begin" and "slots" in answer:
-            model = read_model(answer)
-            assert model.unlike(model) == ""
+            ground = read_ground(answer)
+            assert unlike(ground, ground) == ""
 
     return _judged(work)
 

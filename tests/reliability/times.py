@@ -84,7 +84,7 @@ async def timer(job: Job, schedule: str | None) -> AsyncIterator[Callable[[], Aw
         program = run.read(Source(job.path, job.source), defines=dict(job.defines))
         text = schedule
         if text is None:
-            text = run.check(program, None, bench.machine, bench.target).plan.text
+            text = run.check(program, None, bench.ground.machine, bench.ground.target).plan.text
 
         async def once() -> float:
             outcome = await bench.trial(Candidate("a" * 64, text), FRESH, LIMITS)

@@ -18,7 +18,6 @@ from mdh.reference.sampling import DisagreementError, interpreted_sample, picked
 from mdh.results.trial import Job
 from mdh.source import Source
 from mdh.tuner.measure.building import Builder
-from mdh.tuner.measure.faults import Faults
 from mdh.verify.arguments import make_arrays
 from tests.slicing.sliced import syntax_of
 
@@ -100,7 +99,7 @@ def test_a_builder_tells_of_references_that_disagree(monkeypatch: pytest.MonkeyP
     program = replace(_program(), syntax=syntax_of(SUMS.replace("j = 0", "j = 1")))
     monkeypatch.setattr(judges, "STEPS", 1000)
     machine = load_machine("generic-cpu")
-    builder = Builder(Job("sums.c", SUMS), program, machine, "c", None, None, tmp_path, Faults(None))
+    builder = Builder(Job("sums.c", SUMS), program, machine, "c", None, None, tmp_path)
     (tmp_path / "expected").mkdir()
     with pytest.raises(Failed, match="B101"):
         builder.answer({"do": "expect", "set": 0})

@@ -23,6 +23,7 @@ from mdh.pipeline import Pipeline
 from mdh.results.trial import Candidate, Effort, Failure, Job, Limits, Outcome
 from mdh.source import Source
 from mdh.tuner.measure.local import LocalBench
+from tests.support.faulty_worker import planting
 from tests.support.planted_by_schedule import BY_SCHEDULE
 from tests.support.planted_faults import PLANTED, Planted
 from tests.support.random_schedules import random_schedule
@@ -67,12 +68,10 @@ def key_of(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-async def outcomes(
-    job: Job, candidates: list[Candidate], jobs: int | None, faults: Path | None = None
-) -> list[Outcome]:
+async def outcomes(job: Job, candidates: list[Candidate], jobs: int | None) -> list[Outcome]:
     if not candidates:
         return []
-    async with LocalBench(job, jobs=jobs, faults=faults) as bench:
+    async with LocalBench(job, jobs=jobs) as bench:
         free = asyncio.Semaphore(bench.slots)
 
         async def one(candidate: Candidate) -> Outcome:
@@ -124,7 +123,8 @@ def planted_in_one(
     with tempfile.TemporaryDirectory(prefix="mdh-judge-") as folder:
         path = Path(folder) / "plan.json"
         path.write_text(json.dumps(plan), encoding="utf-8")
-        found = asyncio.run(outcomes(job, list(candidates.values()), jobs, path))
+        with planting(path):
+            found = asyncio.run(outcomes(job, list(candidates.values()), jobs))
     came = dict(zip(candidates, found, strict=True))
     for fault in faults:
         outcome = came.get(fault.name)

@@ -133,7 +133,7 @@ class GreetingWorker:
         self._hello = hello
         self.alive = self.running = True
 
-    async def hello(self, limit: float) -> dict[str, Any]:
+    async def ask(self, request: None, limit: float) -> dict[str, Any]:
         return self._hello
 
     async def kill(self) -> int:

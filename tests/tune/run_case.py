@@ -9,7 +9,7 @@ from mdh.results.goal import Ended, Goal
 from mdh.results.trial import Candidate, Trial
 from mdh.results.tuning import RunProgress
 from mdh.results.variable import Point
-from mdh.tuner.candidates.proposals import CandidateQueue, Making, Proposal
+from mdh.tuner.candidates.proposals import CandidateQueue, Proposal
 from mdh.tuner.loop.run import tune
 from mdh.tuner.loop.state import Run
 from mdh.tuner.runtime.interrupt import Interrupt
@@ -43,12 +43,12 @@ class Case:
         async def body() -> Ended:
             self.interrupt, self.loop = Interrupt(), asyncio.get_running_loop()
             proposals = CandidateQueue(
-                self.space, self.searcher, Making(candidate_of, lambda plan: plan.text), known=self.known
+                self.space, self.searcher, candidate_of, known=self.known, identity=lambda plan: plan.text
             )
             for proposal in self.suggested:
                 proposals.enqueue(proposal, made(proposal.candidate.schedule))
             self.state = Run(
-                self.bench, proposals, self.log, self.goal, self.interrupt,
+                self.bench, proposals, self.log.append, self.goal, self.interrupt,
                 self.watch, self.found.append, clock=self.bench.clock, **self.options,
             )  # fmt: skip
             return await tune(self.state)

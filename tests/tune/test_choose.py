@@ -3,7 +3,7 @@
 from random import Random
 
 from mdh.cost.prediction import Prediction, Signs
-from mdh.tuner.candidates.choose import rank, worth
+from mdh.tuner.candidates.shortlist import rank, worth
 
 
 def guess(seconds: float, code: int = 0) -> Prediction:

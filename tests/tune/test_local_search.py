@@ -19,7 +19,7 @@ from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
-from mdh.tuner.local_search.moves import MOVES, neighbour
+from mdh.tuner.local_search.neighbours import MOVES, neighbour
 from mdh.tuner.local_search.subject import Move, SearchSubject, subject_of
 from mdh.tuner.order import Order
 from mdh.tuner.session import make_session, prepared

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,11 @@ from mdh.schedule.holes import holes
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tuner.conduct import run_session
+from mdh.tuner.measure import bench as benches
 from mdh.tuner.order import Order
 from mdh.tuner.records.best import best
 from mdh.tuner.records.read import read_record
-from mdh.tuner.records.replay import Recorded, ReplayBench, SimulatedClock, TrialTable
+from mdh.tuner.records.replay import ReplayBench
 from mdh.tuner.runtime.interrupt import Interrupt
 from mdh.tuner.search import DEFAULT
 from mdh.tuner.session import Session, make_session, prepared
@@ -40,11 +42,15 @@ SCHEDULE = """1: (de-)comp( ?a ) ( ^ ; ^ ) ( BLK.x )
 """
 
 
-class Ground:
-    machine: Machine = load_machine("generic-cpu")
-    target = "opencl"
-    title = "a made-up CPU"
-    versions = (("mdh", "test"),)
+CPU = load_machine("generic-cpu")
+
+
+@dataclass(frozen=True)
+class Ground(benches.Ground):
+    machine: Machine = CPU
+    target: str = "opencl"
+    title: str = "a made-up CPU"
+    versions: tuple[tuple[str, str], ...] = (("mdh", "test"),)
 
 
 def order(place: Path, schedule: str = SCHEDULE, **options: object) -> Order:
@@ -273,12 +279,12 @@ def test_an_illegal_schedule_without_holes_is_refused(tmp_path: Path) -> None:
 def test_a_replay_gives_the_record_s_times_and_touches_nothing(tmp_path: Path) -> None:
     first = go(make_session(order(tmp_path, goal=Goal()), Ground()))
     before = sorted((p, p.stat().st_mtime_ns) for p in tmp_path.rglob("*"))
-    table, clock = TrialTable(first.trials), SimulatedClock()
+    bench = ReplayBench(first.trials)
     session = prepared(order(tmp_path, goal=Goal()), Ground())
-    session.gate = session.only = Recorded(table)
+    session.admits = bench.admits
 
     async def body() -> Tuned:
-        return await run_session(session, ReplayBench(table, clock), quiet, Interrupt(), clock=clock)
+        return await run_session(session, bench, quiet, Interrupt(), clock=bench.clock)
 
     replayed = asyncio.run(body())
     assert replayed.ended is Ended.EXHAUSTED

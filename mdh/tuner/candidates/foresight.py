@@ -6,9 +6,8 @@ from statistics import median
 
 from mdh.cost.predict import predict
 from mdh.cost.prediction import Prediction
-from mdh.tuner.candidates.choose import EXPLORE, favourites, worth
 from mdh.tuner.candidates.proposals import TRIES
-from mdh.tuner.candidates.shortlist import DRAWN, FIRST, drawn_first
+from mdh.tuner.candidates.shortlist import DRAWN, EXPLORE, FIRST, drawn_first, favourites, worth
 from mdh.tuner.space.identity import identity
 from mdh.tuner.space.space import ExactSpace
 

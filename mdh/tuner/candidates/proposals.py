@@ -16,7 +16,8 @@ from mdh.ir.plan import Plan
 from mdh.results.trial import Candidate
 from mdh.results.variable import Point
 from mdh.tuner.candidates.shortlist import BATCH, FIRST, Shortlist, drawn_first
-from mdh.tuner.search.searcher import Searcher
+from mdh.tuner.search.interfaces import Searcher
+from mdh.tuner.space.identity import identity
 
 STUCK = 5000
 """Consecutive steps without a new legal candidate after which the search ends."""
@@ -33,6 +34,7 @@ TOLD = 20
 IMPLAUSIBLE = "illegal by values alone"
 SET_ASIDE = "set aside by the cost model"
 ELSEWHERE = "measured by another tuner"
+NOT_ADMITTED = "not in the record"
 _COMPARED = ("default", "given")
 
 
@@ -52,15 +54,6 @@ class Planner(Protocol):
         """The checked plan of a point, or the reason why it is not legal."""
 
 
-class Gate(Protocol):
-    """Decides what may be measured at all. reason: why the rest may not, in words."""
-
-    @property
-    def reason(self) -> str: ...
-
-    def admits(self, plan: Plan) -> bool: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """A candidate to measure. point: its point in the space, if it has one. attempts: how often it was lost
@@ -72,37 +65,30 @@ class Proposal:
     attempts: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A point that is not measured. reason: a diagnostic code, `duplicate`, the gate's words, `later`."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Making:
-    """How a plan becomes a candidate, and the key that is equal for two spellings of one program."""
-
-    candidate: Callable[[Plan, Point], Candidate]
-    identity: Callable[[Plan], str]
+Skipped = str
+"""Why a point is not measured: a diagnostic code, `duplicate`, words, or `later`."""
 
 
 class CandidateQueue:
-    """known: seconds (None: failed) of candidates that earlier runs measured, by key. shortlist: the cost
-    model's selection; None: every legal point is measured as it comes."""
+    """candidate: how a plan becomes one. admits: whether a plan may be measured at all; in a simulation only
+    what the record has. shortlist: the cost model's selection; None: every legal point is measured as it
+    comes. known: seconds (None: failed) of candidates that earlier runs measured, by key. identity: equal for
+    two spellings of one program."""
 
     def __init__(
         self,
         space: Planner,
         searcher: Searcher,
-        making: Making,
+        candidate: Callable[[Plan, Point], Candidate],
         *,
-        gate: Gate | None = None,
+        admits: Callable[[Plan], bool] = lambda _: True,
         shortlist: Shortlist | None = None,
         rng: Random | None = None,
         known: Mapping[str, float | None] = {},
+        identity: Callable[[Plan], str] = identity,
     ) -> None:
-        self._space, self._searcher, self._making, self._gate = space, searcher, making, gate
+        self._space, self._searcher, self._admits = space, searcher, admits
+        self._candidate, self._identity = candidate, identity
         self._shortlist, self._rng = shortlist, rng or Random(0)
         self._known: dict[str, float | None] = dict(known)
         self._programs: dict[str, str] = {}
@@ -137,7 +123,7 @@ class CandidateQueue:
 
     def enqueue(self, proposal: Proposal, plan: Plan) -> None:
         """Adds a suggestion. It is measured before anything that the searcher asks for."""
-        self._programs.setdefault(self._making.identity(plan), proposal.candidate.key)
+        self._programs.setdefault(self._identity(plan), proposal.candidate.key)
         if proposal.candidate.key not in self._known and proposal.candidate.key not in self._twins:
             self._twins[proposal.candidate.key] = []
             self._queue.append(proposal)
@@ -174,7 +160,7 @@ class CandidateQueue:
             return proposal
         self._twins.pop(key, None)
         self.skipped[ELSEWHERE] += 1
-        return Skipped(ELSEWHERE)
+        return ELSEWHERE
 
     def _draw(self) -> Skipped:
         """Draws points at random. The search begins with those that the model ranks best."""
@@ -184,7 +170,7 @@ class CandidateQueue:
             self._legal(*drawn, "model", FIRST, 1 / FIRST, told=False)
         if not self._to_draw:
             self._release(1 / FIRST)
-        return Skipped("later")
+        return "later"
 
     def _leftover(self) -> Proposal | Skipped | None:
         """The best of what the model set aside, once nothing else is left."""
@@ -208,8 +194,8 @@ class CandidateQueue:
         self, point: Point, plan: Plan, origin: str, batch: int, share: float, *, told: bool
     ) -> Proposal | Skipped:
         """told: the searcher asked for the point, and is told its result in any case."""
-        candidate = self._making.candidate(plan, point)
-        key = self._programs.setdefault(self._making.identity(plan), candidate.key)
+        candidate = self._candidate(plan, point)
+        key = self._programs.setdefault(self._identity(plan), candidate.key)
         for one in (key, candidate.key):
             if one in self._known:
                 return self._skip(point, "duplicate", self._known[one], told)
@@ -221,18 +207,18 @@ class CandidateQueue:
                 self._twins[one].append(point)
                 self._barren += 1
                 self.skipped["duplicate"] += 1
-                return Skipped("duplicate")
-        if self._gate is not None and not self._gate.admits(plan):
-            return self._skip(point, self._gate.reason, None, told)
+                return "duplicate"
+        if not self._admits(plan):
+            return self._skip(point, NOT_ADMITTED, None, told)
         self._barren = 0
         self._twins[candidate.key] = []
         proposal = Proposal(candidate, origin, point)
         if self._shortlist is None:
             return proposal
         self._waiting[candidate.key] = proposal
-        if self._shortlist.add(candidate, plan) >= batch:
+        if self._shortlist.add(candidate.key, plan) >= batch:
             self._release(share)
-        return Skipped("later")
+        return "later"
 
     def _take(self, key: str, point: Point) -> Proposal:
         assert self._shortlist is not None
@@ -250,7 +236,7 @@ class CandidateQueue:
         self.skipped[reason] += 1
         if told:
             self._searcher.tell(point, seconds)
-        return Skipped(reason)
+        return reason
 
     def told(self, proposal: Proposal, seconds: float | None) -> None:
         """Records a result, for the proposal and for the points with the same program."""

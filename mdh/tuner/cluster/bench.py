@@ -6,20 +6,19 @@ you trust: on loopback, on a network of your own, or behind TLS (`tls://`, with 
 
 import asyncio
 import re
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 from uuid import uuid4
 
 from mdh.diagnostics import Failed
-from mdh.machine import Machine
 from mdh.results.trial import Candidate, Effort, Job, Limits, Outcome
 from mdh.source import Source, Span
 from mdh.tuner.cluster.messages import candidate_json, read_outcome
 from mdh.tuner.cluster.refusals import WorkerLostError, absent, included, misspelt, unlucky
+from mdh.tuner.measure.bench import Ground
+from mdh.tuner.measure.outage import Say, silent
 from mdh.tuner.measure.wire import Json, read_failed
 
 if TYPE_CHECKING:
@@ -33,10 +32,6 @@ _ADDRESS = re.compile(r"[a-z]+://[^/\s]+:\d{1,5}")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">\n]+)[">]', re.MULTILINE)
 
 
-def _silent(remark: str) -> None:
-    """Ignores a remark."""
-
-
 class ClusterBench:
     """`async with ClusterBench(job, "tcp://host:8786") as bench`. Any number of workers may join and leave.
 
@@ -45,14 +40,11 @@ class ClusterBench:
     the user. Files that the C includes are not sent.
     """
 
-    machine: Machine
-    target: str
-    title: str
-    versions: tuple[tuple[str, str], ...]
+    ground: Ground
 
     def __init__(
         self, job: Job, address: str, devices: tuple[str, ...] = (), jobs: int | None = None,
-        say: Callable[[str], None] = _silent,
+        say: Say = silent,
     ) -> None:  # fmt: skip
         self.job, self.address, self.jobs, self._say = job, address, jobs, say
         self.devices = devices or tuple(d for d in (job.device,) if d)
@@ -84,15 +76,11 @@ class ClusterBench:
         except BaseException:
             await self.close()
             raise
-        model = self._crew.model
-        assert model is not None
-        self.machine, self.target = model.machine, model.target
-        self.title, self.versions = model.title, model.versions
+        assert self._crew.ground is not None
+        self.ground = self._crew.ground
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.close()
 
     async def close(self) -> None:

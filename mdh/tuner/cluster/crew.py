@@ -15,13 +15,13 @@ from time import monotonic
 from mdh.diagnostics import Failed
 from mdh.results.trial import Job
 from mdh.schema import convert
-from mdh.tuner.cluster.holder import dead, holder, named
-from mdh.tuner.cluster.inventory import Inventory, fingerprint
+from mdh.tuner.cluster.inventory import Inventory, dead, fingerprint, holder, named
 from mdh.tuner.cluster.link import Link
-from mdh.tuner.cluster.member import Member, Model, read_model
+from mdh.tuner.cluster.member import Member, key, unlike
 from mdh.tuner.cluster.refusals import WorkerLostError, emptied, nobody
+from mdh.tuner.measure.bench import Ground
 from mdh.tuner.measure.posts import START
-from mdh.tuner.measure.wire import read_failed
+from mdh.tuner.measure.wire import read_failed, read_ground
 
 _JOIN = 20.0
 """Seconds that workers get to open their devices after the first has. Later ones join during the tuning."""
@@ -46,7 +46,7 @@ class Crew:
         self.link, self.session, self.say = link, session, say
         self.job, self.asked, self.jobs = job, asked, jobs
         self.members: dict[str, Member] = {}
-        self.model: Model | None = None
+        self.ground: Ground | None = None
         self.failed: Failed | None = None
         self._mdh = fingerprint()
         self._known: dict[str, Inventory] = {}
@@ -69,12 +69,12 @@ class Crew:
         while not (seen := await self.link.workers()) and monotonic() < end:
             await asyncio.sleep(0.2)
         opened = await self._opened(await self._looked(seen))
-        groups = Counter(m.model.key for m in opened)
+        groups = Counter(key(m.ground) for m in opened)
         if not opened:
             raise nobody(self.link.address, {**self._aside, **self._held})
         most = max(groups.values())
-        first = next(m for m in opened if groups[m.model.key] == most)
-        self.model = first.model
+        first = next(m for m in opened if groups[key(m.ground)] == most)
+        self.ground = first.ground
         for member in opened:
             await self._take(member)
         self._watch = asyncio.create_task(self._keep())
@@ -245,23 +245,23 @@ class Crew:
             self._hold(address, inventory.host, f"it serves {named(reply['holder'])}")
             return None
         try:
-            model = read_model(reply)
+            ground = read_ground(reply)
         except Failed as failed:
             self._set_aside(address, inventory.host, f"its machine is none: {failed}")
             return None
-        return Member(address, inventory.host, reply["slots"], model, inventory.places(specs))
+        return Member(address, inventory.host, reply["slots"], ground, inventory.places(specs))
 
     async def _take(self, member: Member) -> None:
-        assert self.model is not None
-        unlike = member.model.unlike(self.model)
-        if unlike:
-            self._set_aside(member.address, member.host, unlike)
+        assert self.ground is not None
+        why = unlike(member.ground, self.ground)
+        if why:
+            self._set_aside(member.address, member.host, why)
             self._begun.discard(member.address)
             await self._end(member.address)
             return
         self._held.pop(member.address, None)
         self.members[member.address] = member
-        self.say(f"worker {member.address} on {member.host} takes part: {member.model.title}")
+        self.say(f"worker {member.address} on {member.host} takes part: {member.ground.title}")
         await self._wake()
 
     async def _beat(self, member: Member) -> None:

@@ -1,4 +1,5 @@
-"""What a worker's machine has. It is found in a process of its own: `python -m mdh.tuner.cluster.inventory`.
+"""What a worker's machine has, and which tuner holds it. The devices are found in a process of its own:
+`python -m mdh.tuner.cluster.inventory`.
 
 Drivers are loaded there and not in the Dask worker, which must survive whatever a driver does.
 """
@@ -8,7 +9,7 @@ import json
 import os
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -81,6 +82,40 @@ def boot() -> str:
     with suppress(OSError):
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     return socket.gethostname()
+
+
+def holder() -> dict[str, Any]:
+    """This process, described so that other tuners recognise it. started: clock ticks since the boot, so that
+    a reused process number is not mistaken for it."""
+    return {"host": socket.gethostname(), "boot": boot(), "pid": os.getpid(), "space": _space(),
+            "started": _started(os.getpid())}  # fmt: skip
+
+
+def dead(other: Mapping[str, Any]) -> bool:
+    """Whether the tuner is known to have died. This can be known only of tuners on this machine."""
+    here = bool(other["boot"] == boot() and other["space"] == _space())
+    return here and _started(int(other["pid"])) != str(other["started"])
+
+
+def named(other: Mapping[str, Any]) -> str:
+    return f"another tuning (process {other['pid']} on {other['host']})"
+
+
+def _started(pid: int) -> str:
+    try:
+        told = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ""
+    words = told.rpartition(")")[2].split()
+    return "" if words[0] == "Z" else words[19]
+
+
+def _space() -> str:
+    """The namespace of process numbers; a container has its own."""
+    try:
+        return os.readlink("/proc/self/ns/pid")
+    except OSError:
+        return ""
 
 
 async def take_inventory() -> dict[str, Any]:

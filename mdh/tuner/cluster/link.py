@@ -17,8 +17,7 @@ from distributed.comm.core import CommClosedError
 from mdh.tuner.cluster.messages import read_answer
 from mdh.tuner.cluster.refusals import WorkerLostError, lost, unreached
 from mdh.tuner.cluster.remote import serve
-from mdh.tuner.measure.shape import NonsenseError
-from mdh.tuner.measure.wire import Json
+from mdh.tuner.measure.wire import Json, NonsenseError
 
 _CONNECT = 10.0
 """Seconds that a scheduler has to greet the tuner."""

@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 from mdh.results.trial import Candidate, Outcome, Trial
 from mdh.schema import Int64, Meta, Text, record_type
-from mdh.tuner.measure.shape import FAILED, Amount, NonsenseError, fits, listed, parsed
-from mdh.tuner.measure.wire import Json
+from mdh.tuner.measure.wire import FAILED, GROUND, Amount, Json, NonsenseError, fits, listed, parsed
 from mdh.tuner.records.form import trial_fields, trial_from
 
 _MOST = 1 << 12
@@ -52,12 +51,7 @@ REQUESTS: Mapping[str, Any] = {
 _GONE = record_type({"lost": bool})
 _REFUSED = record_type({"failed": FAILED})
 _NOTHING = record_type({})
-_ABOUT = record_type(
-    {
-        "slots": _Count, "machine": Text, "target": Text, "title": Text,
-        "versions": listed(tuple[Text, Text]),
-    }
-)  # fmt: skip
+_ABOUT = record_type({"slots": _Count, **GROUND})
 _INVENTORY = record_type(
     {
         "mdh": Text, "host": Text, "boot": Text, "pid": _Process, "visible": Text | None,

@@ -11,14 +11,12 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from mdh.diagnostics import Failed
-from mdh.machine import print_machine
 from mdh.results.trial import Candidate, Effort, Job, Limits, Outcome
 from mdh.schema import convert
 from mdh.tuner.cluster.inventory import take_inventory
 from mdh.tuner.cluster.messages import outcome_json, read_request
 from mdh.tuner.measure.local import LocalBench
-from mdh.tuner.measure.shape import NonsenseError
-from mdh.tuner.measure.wire import Json, failed_json
+from mdh.tuner.measure.wire import Json, NonsenseError, failed_json, ground_json
 
 LEASE = 120.0
 """Seconds without a message from the tuner after which its bench is closed, because the tuner was killed."""
@@ -124,13 +122,7 @@ async def _opened(name: str, bench: LocalBench) -> bool:
 
 
 def _about(bench: LocalBench) -> Json:
-    return {
-        "slots": bench.slots,
-        "machine": print_machine(bench.machine),
-        "target": bench.target,
-        "title": bench.title,
-        "versions": [list(v) for v in bench.versions],
-    }
+    return {"slots": bench.slots, **ground_json(bench.ground)}
 
 
 async def _expire(session: RemoteSession) -> None:

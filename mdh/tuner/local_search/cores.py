@@ -14,8 +14,7 @@ from mdh.tuner.local_search.subject import (
     tile_after,
     tile_before,
 )
-
-_AXES = "xyz"
+from mdh.tuner.space.signature import AXES
 
 
 def exchanged(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
@@ -67,7 +66,7 @@ def shared_out(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | Non
     there = {core.value.layer for core in step.cores if isinstance(core.value, Unit)}
     layer = rng.choice(sorted(there) or [name for name in subject.layers if name != Layer.VEC])
     units = [c.value for s in steps for c in s.cores if isinstance(c.value, Unit)]
-    axes = [axis for axis in _AXES if Unit(layer, axis) not in units]
+    axes = [axis for axis in AXES if Unit(layer, axis) not in units]
     before, after = tile_before(steps, at, dim, subject), tile_after(steps, at + 1, dim)
     sizes = sorted({-(-before // n) for n in (2, 3, 4, 6, 8, 12, 16, 32)} | {after})
     sizes = [s for s in sizes if after <= s < before]

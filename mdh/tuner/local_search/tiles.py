@@ -1,14 +1,24 @@
-"""Changes of tile sizes."""
+"""Changes of tile sizes, and of the list of steps."""
 
 from dataclasses import replace
 from random import Random
 
-from mdh.schedule.model import Caret, Core, TileEntry
-from mdh.tuner.local_search.subject import SearchSubject, Steps, next_loop, put, tile_before
+from mdh.schedule.model import Caret, Core, ForEntry, TileEntry
+from mdh.tuner.local_search.subject import (
+    SearchSubject,
+    Steps,
+    alone,
+    next_loop,
+    put,
+    tile_after,
+    tile_before,
+)
 
 _FEW = (1, 2, 4, 8, 16)
 _UNSPLIT = 0.15
 """The probability of splitting a dimension that is not split; otherwise an existing tile is changed."""
+
+_SIZES = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024)
 
 
 def resized(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
@@ -67,3 +77,30 @@ def _cut(steps: Steps, at: int, dim: int, size: int, before: int) -> Steps:
             tiles = (*steps[i].tiles[:dim], replace(inner, value=size), *steps[i].tiles[dim + 1 :])
             steps = put(steps, i, replace(steps[i], tiles=tiles))
     return steps
+
+
+def split(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
+    """Adds a step: a loop over parts of one dimension."""
+    at, dim = rng.randrange(len(steps) + 1), rng.randrange(len(subject.extents))
+    before, after = tile_before(steps, at, dim, subject), tile_after(steps, at, dim)
+    sizes = sorted({*_SIZES, -(-before // 2), -(-before // 3), -(-before // 4)})
+    sizes = [size for size in sizes if after <= size < before]
+    if not sizes:
+        return None
+    return (*steps[:at], alone(subject, dim, rng.choice(sizes), ForEntry(1)), *steps[at:])
+
+
+def dropped(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
+    """Removes a step."""
+    if len(steps) < 2:
+        return None
+    at = rng.randrange(len(steps))
+    return (*steps[:at], *steps[at + 1 :])
+
+
+def swapped(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
+    """Exchanges two consecutive steps."""
+    if len(steps) < 2:
+        return None
+    at = rng.randrange(len(steps) - 1)
+    return (*steps[:at], steps[at + 1], steps[at], *steps[at + 2 :])

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from statistics import median, quantiles
 
 from mdh.results.trial import Effort, Failure, Outcome, Trial
-from mdh.tuner.loop.effort import DROPPED, final_effort
-from mdh.tuner.loop.state import Run, keep, progress, seconds_of, settle
+from mdh.tuner.loop.state import Run, final_effort, keep, progress, seconds_of, settle
 from mdh.tuner.records.best import best as best_of
 
 MOST = 5
@@ -70,7 +69,6 @@ def _take_back(run: Run, found: Sequence[Trial]) -> None:
     limit or a lack of memory does not prove a candidate wrong."""
     wrong = {t.candidate.key for t in found if t.outcome.failure is Failure.WRONG}
     run.refuted |= wrong
-    run.drop(tuple(sorted(wrong)))
     if run.best is not None and run.best.candidate.key in wrong:
         settle(run, best_of(_right(run)))
 
@@ -93,8 +91,6 @@ async def _duel(run: Run, contest: Sequence[Trial], effort: Effort) -> list[Tria
         kept.append(again)
     _take_back(run, kept)
     ranked.sort(key=lambda pair: (pair[0], pair[1].number))
-    near = {t.candidate.key for seconds, t in ranked if seconds <= DROPPED * ranked[0][0]}
-    run.drop(tuple(t.candidate.key for t in contest if t.candidate.key not in near))
     return [trial for _, trial in ranked]
 
 

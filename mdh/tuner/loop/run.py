@@ -6,20 +6,18 @@ One thread owns the searcher and the record. Building, judging and timing happen
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from mdh.diagnostics import Failed
 from mdh.results.goal import Ended
 from mdh.results.trial import Outcome, Trial
 from mdh.tuner.candidates.proposals import Proposal
-from mdh.tuner.loop.effort import DROPPED, effort_for
 from mdh.tuner.loop.finals import finals
-from mdh.tuner.loop.state import Run, keep, progress, seconds_of
-from mdh.tuner.runtime.interrupt import until
+from mdh.tuner.loop.state import Run, effort_for, keep, progress, seconds_of
+from mdh.tuner.runtime.interrupt import unless_asked, until
 
 T = TypeVar("T")
 ATTEMPTS = 3
@@ -39,7 +37,8 @@ async def tune(run: Run) -> Ended:
     try:
         ended = await _search(run)
         if ended not in (Ended.INTERRUPTED, Ended.LOST):
-            await _until_asked(run, finals(run))
+            left = None if run.left is None else max(0.0, run.left)
+            await unless_asked(run.interrupt, finals(run), timeout=left)
             ended = Ended.INTERRUPTED if run.interrupt.asked else ended
     except Failed as failed:
         run.trouble = failed.diagnostics
@@ -195,9 +194,6 @@ async def _tell(run: Run, proposal: Proposal, outcome: Outcome, since: float) ->
     if improved:
         run.best = trial
         run.found(trial)
-    fastest = seconds_of(run.best)
-    if outcome.seconds is None or (fastest is not None and outcome.seconds > DROPPED * fastest):
-        run.drop((proposal.candidate.key,))
     run.watch(replace(progress(run), improved=improved), trial)
     if not run.silent:
         # last, when all of it is on disk and shown: a storage that the search shares may hang
@@ -209,18 +205,6 @@ def _beats(outcome: Outcome, best: Trial | None) -> bool:
         return False
     held = seconds_of(best)
     return outcome.seconds is not None and (held is None or outcome.seconds < held)
-
-
-async def _until_asked(run: Run, work: Coroutine[Any, Any, None]) -> None:
-    """Runs `work` unless the user ends the run or the budget does."""
-    task = asyncio.ensure_future(work)
-    try:
-        await until(run.interrupt, task, timeout=None if run.left is None else max(0.0, run.left))
-    finally:
-        if not task.done():
-            task.cancel()
-    with suppress(asyncio.CancelledError):
-        await task
 
 
 async def _drop(run: Run) -> None:

@@ -1,51 +1,41 @@
-"""The state of a tuning run: what it works with and what it has found so far."""
+"""The state of a tuning run: what it works with, what it has found so far, and how thoroughly it measures."""
 
 import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, field, replace
 
 from mdh.diagnostics import Diagnostic
 from mdh.results.goal import Goal
-from mdh.results.trial import Candidate, Failure, Limits, Outcome, Trial
+from mdh.results.trial import QUICK, THOROUGH, Candidate, Effort, Failure, Limits, Outcome, Trial
 from mdh.results.tuning import RunProgress
 from mdh.tuner.candidates.proposals import CandidateQueue, Proposal
 from mdh.tuner.measure.bench import Bench
 from mdh.tuner.runtime.background import BackgroundThread
 from mdh.tuner.runtime.interrupt import Interrupt
 
-
-class Log(Protocol):
-    """Keeps trials. A trial is on disk when `append` returns."""
-
-    def append(self, trial: Trial) -> None: ...
-
-
-class Watch(Protocol):
-    """Called with every trial and phase, to show the user how a run proceeds."""
-
-    def __call__(self, progress: RunProgress, trial: Trial | None, /) -> None: ...
-
-
-def _keep_all(keys: tuple[str, ...]) -> None:
-    """For benches that cache nothing."""
+Watch = Callable[[RunProgress, Trial | None], None]
+"""Called with every trial and phase, to show the user how a run proceeds."""
+_LOSER = 3.0
+"""A candidate slower than this many times the best is timed only three times."""
+_LEAST_SECONDS = 2.0
+"""Seconds of remaining budget below which finals are left out."""
 
 
 @dataclass
 class Run:
     """The state of a run.
 
-    limits: the time limits of workers. drop: called with candidates whose machine code is not needed again.
-    found: called with each better trial before anybody else learns of it, and with the next best if the best
-    proves wrong. clock: seconds since any fixed moment. first: the number of the first trial. earlier: quick
-    trials of the record that this run continues. started: when the budget began; None: with the search.
+    limits: the time limits of workers. log: called with each trial, which is on disk when it returns. found:
+    called with each better trial before anybody else learns of it, and with the next best if the best proves
+    wrong. clock: seconds since any fixed moment. first: the number of the first trial. earlier: quick trials
+    of the record that this run continues. started: when the budget began; None: with the search.
     """
 
     bench: Bench
     proposals: CandidateQueue
-    log: Log
+    log: Callable[[Trial], None]
     goal: Goal
     interrupt: Interrupt
     watch: Watch
@@ -56,7 +46,6 @@ class Run:
     earlier: tuple[Trial, ...] = ()
     clock: Callable[[], float] = time.monotonic
     limits: Limits = field(default_factory=Limits)
-    drop: Callable[[tuple[str, ...]], None] = _keep_all
     trials: list[Trial] = field(default_factory=list)
     best: Trial | None = None
     baseline: Trial | None = None
@@ -95,7 +84,7 @@ class Run:
 def keep(run: Run, candidate: Candidate, origin: str, phase: str, outcome: Outcome, since: float) -> Trial:
     number = run.first + len(run.trials)
     trial = Trial(number, candidate, origin, phase, outcome, since, run.paid + run.elapsed)
-    run.log.append(trial)
+    run.log(trial)
     run.trials.append(trial)
     return trial
 
@@ -117,10 +106,25 @@ def progress(run: Run) -> RunProgress:
         elapsed=run.elapsed,
         ok=run._ok,
         failures=failed,
-        rejected=sum(run.proposals.skipped.values()),
         best=seconds_of(run.best),
         baseline=seconds_of(run.baseline),
-        in_flight=len(run._flying),
         total=run.goal.seconds,
         trials=run.goal.trials,
     )
+
+
+def effort_for(best: float | None) -> Effort:
+    """The effort for a candidate. best: seconds of the best so far; None if there is none."""
+    return QUICK if best is None else replace(QUICK, give_up=_LOSER * best)
+
+
+def final_effort(contestants: int, left: float | None) -> Effort | None:
+    """The effort that the remaining time allows for each finalist; None if there is too little for finals."""
+    if left is None:
+        return THOROUGH
+    if left < _LEAST_SECONDS:
+        return None
+    # the winner is timed once more, and building and judging take time as well
+    seconds = min(THOROUGH.seconds, 0.5 * left / (contestants + 1))
+    samples = THOROUGH.samples if seconds > 1.0 else 30
+    return Effort(samples, seconds, THOROUGH.cold, THOROUGH.inputs)

@@ -1,8 +1,21 @@
-"""The interface of the part that measures candidates, as the tuning loop uses it."""
+"""The interface of the part that measures candidates, as the tuning loop uses it, and what it measures on."""
 
+from dataclasses import dataclass
 from typing import Protocol
 
+from mdh.machine import Machine
 from mdh.results.trial import Candidate, Effort, Limits, Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """The device that candidates are measured on, or several of one model. versions: of mdh, compilers,
+    runtime and driver."""
+
+    machine: Machine
+    target: str
+    title: str
+    versions: tuple[tuple[str, str], ...]
 
 
 class Bench(Protocol):

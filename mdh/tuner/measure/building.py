@@ -7,24 +7,27 @@ from time import perf_counter
 from typing import Any
 
 from mdh.device.cache import Cache
-from mdh.device.cubins import cached_cubin, cubin_key
+from mdh.device.cubins import cached_cubin
 from mdh.device.faults import faults_of
-from mdh.device.programs import cached_program, kept_program, program_key
+from mdh.device.programs import cached_program, kept_program
 from mdh.device.protocols import Device, Keeps
 from mdh.diagnostics import INTERNAL_ERRORS, Diagnostic, internal_error
 from mdh.ir.program import Program
 from mdh.machine import Machine
+from mdh.memory_left import limited, memory_total
 from mdh.pipeline import Pipeline
 from mdh.results.trial import Job
 from mdh.source import Source
 from mdh.target.nvrtc import Cubin
 from mdh.target.text import KernelText
-from mdh.tuner.measure.appetite import limited_memory
 from mdh.tuner.measure.failures import doubtful, refused
-from mdh.tuner.measure.faults import Faults
 from mdh.tuner.measure.inputs import write_expected
 from mdh.tuner.measure.wire import Json, text_json
 from mdh.tuner.runtime.processors import one_thread
+
+_LEAST, _PART = 4 << 30, 0.5
+"""A compiler may take this share of the machine's memory, so that one that takes too much fails alone. It may
+take so many bytes at least, because on some machines the memory grows with its use."""
 
 
 class Builder:
@@ -33,10 +36,10 @@ class Builder:
 
     def __init__(
         self, job: Job, program: Program, machine: Machine, target: str, device: Device | None,
-        cache: Cache | None, folder: Path, faults: Faults,
+        cache: Cache | None, folder: Path,
     ) -> None:  # fmt: skip
         self.job, self.program, self.machine, self.target = job, program, machine, target
-        self.device, self.cache, self.folder, self.faults = device, cache, folder, faults
+        self.device, self.cache, self.folder = device, cache, folder
 
     def poisoned(self, found: Diagnostic) -> bool:
         """Whether this process is unreliable now. NVRTC and OpenCL's compilers work in this process: once one
@@ -47,7 +50,7 @@ class Builder:
     def answer(self, request: Mapping[str, Any]) -> Json:
         if request["do"] == "expect":
             return self._expect(request["set"])
-        return self._build(request["name"], request["key"], request["schedule"], request["keep"])
+        return self._build(request["name"], request["schedule"], request["keep"])
 
     def _expect(self, number: int) -> Json:
         try:
@@ -58,26 +61,22 @@ class Builder:
             raise internal_error(error) from error
         return {}
 
-    def _build(self, name: str, key: str, schedule: str, keep: bool) -> Json:
+    def _build(self, name: str, schedule: str, keep: bool) -> Json:
         start = perf_counter()
-        with limited_memory():
-            made = self._made(name, key, schedule, keep)
+        with limited(max(_LEAST, int(_PART * memory_total()))):
+            made = self._made(name, self._text(schedule), keep)
         made["seconds"] = perf_counter() - start
         return made
 
-    def _made(self, name: str, key: str, schedule: str, keep: bool) -> Json:
-        self.faults.in_builder(key)
-        text = self.faults.in_text(key, self._text(schedule))
-        made: Json = {"text": str(self.folder / f"{name}.json"), "image": "", "cached": "", "resources": []}
+    def _made(self, name: str, text: KernelText, keep: bool) -> Json:
+        made: Json = {"text": str(self.folder / f"{name}.json"), "image": "", "resources": []}
         image = b""
         if self.device is None:
             cubin = cached_cubin(text, self.machine.arch, self.cache)
             image = cubin.image
-            made["cached"] = "" if self.cache is None else cubin_key(text, self.machine.arch)
             made["resources"] = _resources(cubin, text)
         elif isinstance(self.device, Keeps) and (self.cache is not None or self.device.ships):
             image = self._program(text, self.device, self.cache, keep)
-            made["cached"] = "" if self.cache is None else program_key(text, self.device)
         else:
             self.device.build(text)
         Path(made["text"]).write_text(json.dumps(text_json(text)), encoding="utf-8")

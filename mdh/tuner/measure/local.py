@@ -1,37 +1,23 @@
 """The bench of one machine: builders that may hang or crash, and one measuring process for each device."""
 
 import asyncio
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from mdh.device.cache import Cache
 from mdh.folders import PrivateFolder
-from mdh.machine import Machine, read_machine
 from mdh.results.trial import Candidate, Effort, Job, Limits, Outcome
-from mdh.source import Source
-from mdh.tuner.measure.failures import (
-    different,
-    doubtful,
-    no_room,
-    system_said,
-    timed_out,
-    unjudged,
-    unstarted,
-)
+from mdh.tuner.measure.bench import Ground
+from mdh.tuner.measure.failures import different, no_room, system_said, unjudged, unstarted
 from mdh.tuner.measure.folder import environment, make_folder, trim_runtime
 from mdh.tuner.measure.guardian import Guardian
-from mdh.tuner.measure.kills import Kills
 from mdh.tuner.measure.outage import Outage, Say, silent
-from mdh.tuner.measure.outcomes import after_death, final, refused_reply, timed
-from mdh.tuner.measure.patience import Patience
-from mdh.tuner.measure.posts import Post, Posts
-from mdh.tuner.measure.process import Command, Died, Late, Worker
+from mdh.tuner.measure.outcomes import Kills, Patience, asked, final, refused_reply, timed
+from mdh.tuner.measure.posts import Post, Posts, Quiet
+from mdh.tuner.measure.process import Command, Died, Worker
 from mdh.tuner.measure.progress import Progress
-from mdh.tuner.measure.quiet import Quiet
-from mdh.tuner.measure.wire import Json, read_failed
+from mdh.tuner.measure.wire import Json, read_failed, read_ground
 from mdh.tuner.runtime.background import in_background
 from mdh.tuner.runtime.processors import processors
 
@@ -55,39 +41,26 @@ class Ready:
             self.image.unlink(missing_ok=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """A candidate that was right on every input set, in a measuring process."""
-
-    ready: Ready
-    seconds: float
-
-
 class LocalBench:
-    """`async with LocalBench(job) as bench`. After that `machine`, `target`, `title` and `versions` describe
-    what is measured on. devices: of one model, measured in parallel; without them, the job's. jobs: the
-    number of builders. say: called with remarks on faults of the machine, which are waited for (Outage).
-    faults: for tests only (mdh.tuner.measure.faults)."""
+    """`async with LocalBench(job) as bench`. After that `ground` describes what is measured on. devices: of
+    one model, measured in parallel; without them, the job's. jobs: the number of builders. say: called with
+    remarks on faults of the machine, which are waited for (Outage)."""
 
-    machine: Machine
-    target: str
-    title: str
-    versions: tuple[tuple[str, str], ...]
+    ground: Ground
 
     def __init__(
         self, job: Job, devices: tuple[str, ...] = (), jobs: int | None = None, cache: Cache | None = None,
-        *, say: Say = silent, faults: Path | None = None,
+        *, say: Say = silent,
     ) -> None:  # fmt: skip
         self.job, self.devices, self.cache = job, devices or (job.device,), cache
         self.jobs = jobs or processors()
         self.slots = self.jobs + len(self.devices)
-        self._say, self._faults = say, faults
+        self._say = say
         self._building, self._measuring = Outage(say), Outage(say)
         self._kills = Kills()
         self._guardian: Guardian | None = None
         self._patience = Patience()
         self._sets: dict[int, asyncio.Task[None]] = {}
-        self._cached: dict[str, str] = {}
         self._trials = self._named = 0
         self._held: PrivateFolder | None = None
         self._measurers = self._builders = Posts(())
@@ -124,9 +97,7 @@ class LocalBench:
             await post.renew()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.close()
 
     async def close(self) -> None:
@@ -162,20 +133,6 @@ class LocalBench:
                 one.forget()
         return tuple(found[b.name] if isinstance(b, Ready) else b for b in built)
 
-    def drop(self, keys: Iterable[str]) -> None:
-        """Removes the machine code of these candidates from the cache: losers are not needed again."""
-        for key in keys:
-            cached = self._cached.pop(key, "")
-            if cached and self.cache is not None:
-                self.cache.drop(cached)
-
-    @property
-    def recoveries(self) -> tuple[float, ...]:
-        """Seconds from the loss of each worker to the first word of its replacement."""
-        return tuple(
-            s for posts in (self._measurers, self._builders) for p in posts.all for s in p.recoveries
-        )
-
     async def expected(self, sets: int) -> Path:
         """The folder of the expected results of `sets` sets of arrays, for `read_set`. Raises D135."""
         await self._expect(sets)
@@ -186,8 +143,6 @@ class LocalBench:
         words = ["--role", role, "--folder", str(self._folder), "--device", spec, "--number", name]
         if role == "build" and self.cache is not None:
             words += ["--cache", str(self.cache.folder)]
-        if role == "build" and self._faults is not None:
-            words += ["--faults", str(self._faults)]
         progress = Progress(self._folder / f"{name}.at") if role == "measure" else None
         command = Command(tuple(words), environment(self._folder))
         # the measuring worker has read what a builder reads
@@ -200,13 +155,10 @@ class LocalBench:
         titles = sorted({a["title"] for a in abouts})
         if len(titles) > 1:
             raise different(self.devices, titles)
-        about = abouts[0]
-        self.machine = read_machine(Source("<device>", about["machine"]))
-        self.target, self.title = about["target"], about["title"]
-        self.versions = tuple((name, value) for name, value in about["versions"])
-        self._quiet.needed = self.machine.kind == "cpu"
-        (self._folder / "machine.toml").write_text(about["machine"], encoding="utf-8")
-        (self._folder / "target").write_text(self.target, encoding="utf-8")
+        self.ground = read_ground(abouts[0])
+        self._quiet.needed = self.ground.machine.kind == "cpu"
+        (self._folder / "machine.toml").write_text(abouts[0]["machine"], encoding="utf-8")
+        (self._folder / "target").write_text(self.ground.target, encoding="utf-8")
 
     async def _build(self, candidate: Candidate, effort: Effort, limits: Limits) -> Ready | Outcome:
         self._named += 1
@@ -217,34 +169,14 @@ class LocalBench:
 
         async def attempt() -> Ready | Outcome | None:
             async with self._builders.taken() as (_, worker):
-                try:
-                    reply = await worker.ask(request, limit)
-                except Late as late:
-                    # a compiler that only waits does so because of the machine
-                    if self._kills.overran(name, outside=late.stopped or late.idle):
-                        return replace(timed_out("build", limit), build_seconds=limit)
-                    return None
-                except Died as died:
-                    return after_death(name, "build", died, self._kills)
-                if reply.get("poisoned"):
-                    await worker.kill()
-                built = self._built(candidate, name, reply)
-                again = isinstance(built, Outcome) and doubtful(built) and not self._kills.blame(name)
-                return None if again else built
+                reply = await asked(worker, request, limit, lambda: name, self._kills)
+            return _ready(name, reply) if isinstance(reply, dict) else reply
 
         while (built := await self._building.overcome(attempt)) is None:
             # it was killed through no fault of its own
             pass
         self._kills.forget(name)
         return built
-
-    def _built(self, candidate: Candidate, name: str, reply: Json) -> Ready | Outcome:
-        if "failed" in reply:
-            return refused_reply(reply)
-        self._cached[candidate.key] = reply["cached"]
-        image = Path(reply["image"]) if reply["image"] else None
-        resources = tuple((name, int(value)) for name, value in reply["resources"])
-        return Ready(name, Path(reply["text"]), image, resources, float(reply["seconds"]))
 
     async def _measure(self, ready: list[Ready], effort: Effort, limits: Limits) -> dict[str, Outcome]:
         """One round of finals. It settles at least one candidate, unless its worker was killed or the machine
@@ -269,67 +201,49 @@ class LocalBench:
         self, post: Post, worker: Worker, pending: list[Ready], effort: Effort, limits: Limits
     ) -> dict[str, Outcome]:
         out: dict[str, Outcome] = {}
-        loaded: list[Loaded] = []
+        loaded: dict[str, float] = {}
         for ready in pending:
-            limit = min(self._patience.launch(effort, limits), max(1.0, limits.trial - ready.seconds))
-            image = "" if ready.image is None else str(ready.image)
-            request: Json = {"do": "load", "name": ready.name, "text": str(ready.text), "image": image}
-            request["sets"] = effort.inputs
-            try:
-                reply = await worker.ask(request, limit)
-            except Late as late:
-                if not self._kills.overran(ready.name, outside=late.stopped):
-                    return out
-                return {**out, ready.name: replace(timed_out("launch", limit), check_seconds=limit)}
-            except Died as died:
-                dead = after_death(ready.name, "launch", died, self._kills)
-                return {**out, ready.name: dead} if dead is not None else out
-            if "failed" in reply:
-                if reply["poisoned"]:
-                    await worker.kill()
-                outcome = refused_reply(reply)
-                if doubtful(outcome) and not self._kills.blame(ready.name):
-                    return out
-                out[ready.name] = outcome
-                if reply["poisoned"]:
-                    return out
-            else:
-                loaded.append(Loaded(ready, float(reply["seconds"])))
-        return {**out, **await self._time(post, worker, loaded, effort, limits)} if loaded else out
+            reply = await self._load(worker, ready, effort, limits)
+            if isinstance(reply, dict):
+                loaded[ready.name] = float(reply["seconds"])
+                continue
+            if reply is not None:
+                out[ready.name] = reply
+            if reply is None or not worker.alive:
+                return out
+        spent = [r.seconds + loaded[r.name] for r in pending if r.name in loaded]
+        return {**out, **await self._time(post, worker, loaded, min(spent), effort, limits)} if spent else out
+
+    async def _load(
+        self, worker: Worker, ready: Ready, effort: Effort, limits: Limits
+    ) -> Json | Outcome | None:
+        limit = min(self._patience.launch(effort, limits), max(1.0, limits.trial - ready.seconds))
+        image = "" if ready.image is None else str(ready.image)
+        request: Json = {"do": "load", "name": ready.name, "text": str(ready.text), "image": image}
+        request["sets"] = effort.inputs
+        return await asked(worker, request, limit, lambda: ready.name, self._kills)
 
     async def _time(
-        self, post: Post, worker: Worker, loaded: list[Loaded], effort: Effort, limits: Limits
-    ) -> dict[str, Outcome]:
-        names = [one.ready.name for one in loaded]
-        spent = min(one.ready.seconds + one.seconds for one in loaded)
+        self, post: Post, worker: Worker, loaded: dict[str, float], spent: float, effort: Effort,
+        limits: Limits,
+    ) -> dict[str, Outcome]:  # fmt: skip
+        """loaded: seconds that loading took, by name. spent: the least seconds of building and loading."""
         limit = min(self._patience.measure(effort, limits), max(1.0, limits.trial - spent)) * len(loaded)
-        request = {"do": "time", "names": names, "effort": asdict(effort)}
-        assert post.progress is not None
+        request = {"do": "time", "names": list(loaded), "effort": asdict(effort)}
+        progress = post.progress
+        assert progress is not None
         async with self._quiet.around(worker):
-            try:
-                reply = await worker.ask(request, limit)
-            except Late as late:
-                name = post.progress.name
-                if not self._kills.overran(name, outside=late.stopped):
-                    return {}
-                return {name: replace(timed_out("measure", limit), measure_seconds=limit)}
-            except Died as died:
-                name = post.progress.name
-                outcome = after_death(name, "measure", died, self._kills)
-                return {} if outcome is None else {name: outcome}
-        if "failed" in reply:
-            if reply["poisoned"]:
-                await worker.kill()
-            name, outcome = post.progress.name, refused_reply(reply)
-            return {} if doubtful(outcome) and not self._kills.blame(name) else {name: outcome}
+            reply = await asked(worker, request, limit, lambda: progress.name, self._kills)
+        if not isinstance(reply, dict):
+            return {} if reply is None else {progress.name: reply}
         each = float(reply["seconds"]) / len(loaded)
         out = {}
-        for one, result in zip(loaded, reply["results"], strict=True):
+        for (name, seconds), result in zip(loaded.items(), reply["results"], strict=True):
             outcome = refused_reply(result) if "failed" in result else timed(result)
-            out[one.ready.name] = replace(
-                outcome, check_seconds=one.seconds, measure_seconds=each, clocks=tuple(reply["clocks"])
+            out[name] = replace(
+                outcome, check_seconds=seconds, measure_seconds=each, clocks=tuple(reply["clocks"])
             )
-            self._patience.saw(out[one.ready.name])
+            self._patience.saw(out[name])
         return out
 
     async def _expect(self, sets: int) -> None:
@@ -366,5 +280,11 @@ class LocalBench:
     def _signed(self, outcome: Outcome, ready: Ready, post: Post) -> Outcome:
         return replace(
             outcome, build_seconds=ready.seconds, resources=ready.resources, device=post.spec,
-            title=self.title, versions=self.versions,
+            title=self.ground.title, versions=self.ground.versions,
         )  # fmt: skip
+
+
+def _ready(name: str, reply: Json) -> Ready:
+    image = Path(reply["image"]) if reply["image"] else None
+    resources = tuple((resource, int(value)) for resource, value in reply["resources"])
+    return Ready(name, Path(reply["text"]), image, resources, float(reply["seconds"]))

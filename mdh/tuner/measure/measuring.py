@@ -1,8 +1,10 @@
 """Judges and times built candidates, in the one process that owns the device."""
 
+import ctypes
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -13,12 +15,16 @@ from mdh.ir.program import Program
 from mdh.memory_left import no_room
 from mdh.results.trial import Effort, Job
 from mdh.target.text import KernelText
-from mdh.tuner.measure.clocks import cpu_clock, gpu_clock
 from mdh.tuner.measure.failures import doubtful, of_the_machine, poisons, refused
 from mdh.tuner.measure.judging import Judge, Trusted
 from mdh.tuner.measure.progress import Progress
 from mdh.tuner.measure.timing import Timed, run_timed
 from mdh.tuner.measure.wire import Json, failed_json, read_text
+
+_CORES = Path("/sys/devices/system/cpu/cpufreq")
+_CPUINFO = Path("/proc/cpuinfo")
+_SM = 1
+"""NVML's number of the multiprocessor clock."""
 
 
 class Measurer:
@@ -100,7 +106,43 @@ class Measurer:
         }
 
     def _clock(self) -> float | None:
+        """The current clock of the device in MHz, where it is cheap to read."""
         bus = getattr(self.device, "bus", None)
         if bus is not None:
-            return gpu_clock(str(bus))
-        return cpu_clock() if self.device.machine.kind == "cpu" else None
+            return _gpu_clock(str(bus))
+        return _cpu_clock() if self.device.machine.kind == "cpu" else None
+
+
+def _gpu_clock(bus: str) -> float | None:
+    """The clock of a GPU's multiprocessors, by PCI address (`0000:1b:00.0`); None if NVML cannot tell."""
+    library = _nvml()
+    if library is None:
+        return None
+    handle, clock = ctypes.c_void_p(), ctypes.c_uint()
+    if library.nvmlDeviceGetHandleByPciBusId_v2(bus.encode(), ctypes.byref(handle)):
+        return None
+    if library.nvmlDeviceGetClockInfo(handle, _SM, ctypes.byref(clock)):
+        return None
+    return float(clock.value)
+
+
+def _cpu_clock() -> float | None:
+    """The mean clock of the cores; None if the system does not say."""
+    found = []
+    try:
+        found = [int(p.read_text()) / 1e3 for p in _CORES.glob("policy*/scaling_cur_freq")]
+        if not found:
+            lines = _CPUINFO.read_text().splitlines()
+            found = [float(x.partition(":")[2]) for x in lines if x.startswith("cpu MHz")]
+    except (OSError, ValueError):
+        return None
+    return round(sum(found) / len(found), 1) if found else None
+
+
+@cache
+def _nvml() -> Any:
+    try:
+        library = ctypes.CDLL("libnvidia-ml.so.1")
+    except OSError:
+        return None
+    return None if library.nvmlInit_v2() else library

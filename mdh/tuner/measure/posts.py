@@ -8,11 +8,10 @@ from time import monotonic
 from mdh.diagnostics import Failed
 from mdh.tuner.measure.failures import of_the_machine, signal_name, unstarted
 from mdh.tuner.measure.guardian import Guardian
-from mdh.tuner.measure.kills import Kills
 from mdh.tuner.measure.outage import Say, silent
+from mdh.tuner.measure.outcomes import Kills
 from mdh.tuner.measure.process import Command, Died, Late, Worker
 from mdh.tuner.measure.progress import Progress
-from mdh.tuner.measure.quiet import Quiet
 from mdh.tuner.measure.wire import Json, read_failed
 
 START = 120.0
@@ -29,6 +28,39 @@ RETIRE = 500
 """Requests after which a worker is replaced, because device runtimes keep something of every kernel."""
 
 
+class Quiet:
+    """Keeps other workers stopped during timed runs on a device that shares the host's cores: one timed run
+    at a time if `needed` (CPU devices); no effect otherwise.
+
+    The others are stopped and not waited for, because a compile may take a minute, or never end.
+    """
+
+    def __init__(self, needed: bool) -> None:
+        self.needed = needed
+        self._timing = asyncio.Lock()
+        self._workers: set[Worker] = set()
+
+    def add(self, worker: Worker) -> None:
+        self._workers = {w for w in self._workers if w.alive} | {worker}
+        if self.needed and self._timing.locked():
+            worker.pause()
+
+    @asynccontextmanager
+    async def around(self, worker: Worker) -> AsyncIterator[None]:
+        """Inside, `worker` has the machine for itself."""
+        if not self.needed:
+            yield
+            return
+        async with self._timing:
+            for other in self._workers - {worker}:
+                other.pause()
+            try:
+                yield
+            finally:
+                for other in self._workers:
+                    other.resume()
+
+
 class Post:
     """about: what its first worker reported of the device. proved: a worker has already read the program and
     the machine, so the machine is at fault if another one is refused."""
@@ -41,9 +73,7 @@ class Post:
         self.guardian, self.kills, self.proved = guardian, kills or Kills(), proved
         self._limit = START
         self.about: Json = {}
-        self.recoveries: list[float] = []
         self._worker: Worker | None = None
-        self._lost_at: float | None = None
         self._served = 0
         self._starting = asyncio.Lock()
         self._renewal: asyncio.Task[None] | None = None
@@ -89,8 +119,6 @@ class Post:
         worker = self._worker
         if worker is not None and worker.running and self._served >= RETIRE:
             await worker.kill()
-        elif worker is not None and not worker.running and self._lost_at is None:
-            self._lost_at = monotonic()
         if not self._closed and (worker is None or not worker.running) and self._renewal is None:
             self._renewal = asyncio.create_task(self._replace())
 
@@ -130,7 +158,7 @@ class Post:
         self.quiet.add(worker)
         begun, limit = monotonic(), self._limit
         try:
-            hello = await worker.hello(limit)
+            hello = await worker.ask(None, limit)
         except Late:
             # it may have been stopped, or the machine has become slow
             self._limit = min(START, 2 * limit)
@@ -147,9 +175,6 @@ class Post:
             raise failed
         self.about, self.proved = self.about or hello, True
         self._limit = min(START, max(_AGAIN, _TIMES * (monotonic() - begun)))
-        if self._lost_at is not None:
-            self.recoveries.append(monotonic() - self._lost_at)
-            self._lost_at = None
 
 
 class Posts:

@@ -14,10 +14,8 @@ from time import monotonic
 from mdh.children import module_command, module_environment
 from mdh.device.pocl_linker import forget_damaged, unlinked
 from mdh.tuner.measure.failures import from_outside
-from mdh.tuner.measure.groups import group_of
 from mdh.tuner.measure.guardian import Guardian
-from mdh.tuner.measure.replies import demanded, greeting
-from mdh.tuner.measure.wire import Json
+from mdh.tuner.measure.wire import Json, demanded, greeting
 
 WORKER = "mdh.tuner.measure.worker"
 _REPLY = 1 << 24
@@ -30,6 +28,8 @@ _IDLE = 0.5
 """The least share of a processor that a working process gets, unless the machine is overloaded."""
 _GONE = 1.5
 """Seconds that a killed process is waited for. One that hangs inside a driver is left to the system."""
+
+_TICK = 1.0 / os.sysconf("SC_CLK_TCK")
 
 
 class Died(Exception):  # noqa: N818 - an outcome
@@ -55,6 +55,28 @@ class Late(Exception):  # noqa: N818 - an outcome
     def __init__(self, *, stopped: bool = False, idle: bool = False) -> None:
         super().__init__("it was stopped" if stopped else "it did not end in time")
         self.stopped, self.idle = stopped, idle
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessGroup:
+    """stopped: a signal has stopped one of them. seconds: processor time, including that of ended
+    children."""
+
+    stopped: bool
+    seconds: float
+
+
+def group_of(number: int) -> ProcessGroup:
+    """The state of the processes of a group, as the system reports it."""
+    stopped, ticks = False, 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError, ValueError, IndexError):
+            # after the name, which may hold anything: the state first, the group third
+            words = path.read_text(encoding="latin-1").rpartition(")")[2].split()
+            if int(words[2]) == number:
+                stopped |= words[0] in "Tt"
+                ticks += sum(int(w) for w in words[11:15])
+    return ProcessGroup(stopped, ticks * _TICK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +134,14 @@ class Worker:
     def pid(self) -> int:
         return self.process.pid
 
-    async def ask(self, request: Json, limit: float | None) -> Json:
-        """The reply to a request. Raises Late after `limit` seconds of its clock, and Died if it ends first;
-        then it is gone."""
+    async def ask(self, request: Json | None, limit: float | None) -> Json:
+        """The reply to a request; without one, its first message. Raises Late after `limit` seconds of its
+        clock, and Died if it ends first; then it is gone."""
         start = self._clock()
         self._halfway = None
         try:
+            if request is None:
+                return greeting(await self._reply(start, limit))
             self._writer.write(json.dumps(request).encode() + b"\n")
             return demanded(request, await self._reply(start, limit))
         except (OSError, ValueError, EOFError, RecursionError):
@@ -130,16 +154,6 @@ class Worker:
             raise Late(stopped=now.stopped, idle=idle) from None
         except asyncio.CancelledError:
             # the request cannot be taken back
-            self._kill_group()
-            raise
-
-    async def hello(self, limit: float) -> Json:
-        """Its first message. Raises as `ask`."""
-        try:
-            return greeting(await self._reply(self._clock(), limit))
-        except (OSError, ValueError, EOFError, RecursionError):
-            raise await self._died() from None
-        except (Late, asyncio.CancelledError):
             self._kill_group()
             raise
 

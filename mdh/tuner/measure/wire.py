@@ -1,15 +1,115 @@
-"""The values that processes of the bench exchange, as JSON: kernel texts, diagnostics, efforts."""
+"""The messages between processes of the bench, as JSON: kernel texts, diagnostics, devices, replies.
 
+What another process sends is validated before it is used. A worker that sends anything else is lost, because
+a candidate's kernel runs in its process and may have written anywhere.
+"""
+
+import json
 from collections.abc import Mapping
-from typing import Any
+from sys import float_info
+from typing import Annotated, Any
 
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.copy_engine import TensorMap
 from mdh.ir.dtype import BY_NAME
 from mdh.ir.kernel import Launch
+from mdh.machine import print_machine, read_machine
+from mdh.schema import Int64, Meta, SchemaError, Text, convert, record_type
+from mdh.source import Source
 from mdh.target.text import Arg, BufferArg, EntryPoint, KernelText, ScalarArg, Scratch
+from mdh.tuner.measure.bench import Ground
 
 Json = dict[str, Any]
+LONGEST = 1 << 24
+"""Characters of the longest message."""
+Finite = Annotated[float, Meta(ge=-float_info.max, le=float_info.max)]
+Amount = Annotated[float, Meta(ge=0.0, le=float_info.max)]
+"""A finite number from 0 on."""
+
+
+class NonsenseError(ValueError):
+    """A message that no part of mdh sends."""
+
+
+def parsed(text: str | bytes) -> dict[str, Any]:
+    """The object in a JSON text. Raises NonsenseError."""
+    if len(text) > LONGEST:
+        raise NonsenseError("it is too long")
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        raise NonsenseError("it is no JSON") from None
+    if not isinstance(value, dict):
+        raise NonsenseError("it is no object")
+    return value
+
+
+def fits(value: object, kind: Any) -> bool:
+    """Is it of the type?"""
+    try:
+        convert(value, kind)
+    except SchemaError:
+        return False
+    return True
+
+
+def listed(kind: Any, least: int = 0, most: int = 1 << 20) -> Any:
+    return Annotated[list[kind], Meta(min_length=least, max_length=most)]
+
+
+FAILED = listed(
+    record_type(
+        {
+            "code": Text, "headline": Text, "notes": listed(Text), "help": Text,
+            "witness": listed(tuple[Text, Text]),
+        }
+    ),
+    least=1, most=1000,
+)  # fmt: skip
+"""Diagnostics, as `failed_json` writes them."""
+_RUNS = record_type(
+    {"warm": listed(Finite), "cold": listed(Finite), "clock": Text, "stopped": bool}, more=True
+)
+_REFUSED = record_type({"failed": FAILED}, flags=("poisoned",), more=True)
+GROUND = {"title": Text, "target": Text, "machine": Text, "versions": listed(tuple[Text, Text])}
+"""The fields of a device, as `ground_json` writes them."""
+_GREETING = record_type(GROUND, more=True)
+_REPLIES = {
+    "build": record_type(
+        {
+            "text": Text, "image": Text | None, "seconds": Amount,
+            "resources": listed(tuple[Text, Int64]),
+        },
+        more=True,
+    ),
+    "expect": record_type({}, more=True),
+    "load": record_type({"seconds": Amount}, more=True),
+    "time": record_type(
+        {"results": listed(dict[str, Any]), "clocks": listed(Finite), "seconds": Amount}, more=True
+    ),
+}  # fmt: skip
+"""By the kind of request."""
+
+
+def demanded(request: Json, reply: Json) -> Json:
+    """The reply, if it is one to the request. Raises NonsenseError."""
+    do = request["do"]
+    right = fits(reply, _REFUSED if "failed" in reply else _REPLIES[do])
+    if right and do == "time" and "failed" not in reply:
+        results = reply["results"]
+        right = len(results) == len(request["names"]) and all(
+            fits(r, _RUNS) or fits(r, _REFUSED) for r in results
+        )
+    if not right:
+        raise NonsenseError(f"no worker answers that to `{do}`")
+    return reply
+
+
+def greeting(hello: Json) -> Json:
+    """The first message of a worker: about its device, empty, or why it cannot work. Raises NonsenseError."""
+    if hello and not fits(hello, _REFUSED if "failed" in hello else _GREETING):
+        raise NonsenseError("no worker begins with that")
+    return hello
 
 
 def text_json(text: KernelText) -> Json:
@@ -107,3 +207,19 @@ def read_failed(value: list[Json]) -> Failed:
             for d in value
         )
     )
+
+
+def ground_json(ground: Ground) -> Json:
+    return {
+        "title": ground.title,
+        "target": ground.target,
+        "machine": print_machine(ground.machine),
+        "versions": [list(v) for v in ground.versions],
+    }
+
+
+def read_ground(value: Mapping[str, Any]) -> Ground:
+    """The device of a worker. Raises Failed if its machine is malformed."""
+    versions = tuple((name, text) for name, text in value["versions"])
+    machine = read_machine(Source("<worker>", value["machine"]))
+    return Ground(machine, value["target"], value["title"], versions)

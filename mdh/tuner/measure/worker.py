@@ -22,20 +22,19 @@ import numpy as np
 
 from mdh.device.api import open_device
 from mdh.device.cache import Cache
-from mdh.device.protocols import Device
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.language import LANGUAGES
-from mdh.machine import load_machine, print_machine
+from mdh.machine import load_machine
 from mdh.release import release
 from mdh.results.trial import Job
 from mdh.schema import convert
 from mdh.source import Source
+from mdh.tuner.measure.bench import Ground
 from mdh.tuner.measure.failures import no_room
-from mdh.tuner.measure.faults import Faults
 from mdh.tuner.measure.progress import Progress
-from mdh.tuner.measure.wire import Json, failed_json
+from mdh.tuner.measure.wire import Json, failed_json, ground_json
 
 _PR_SET_PDEATHSIG = 1
 _NICER = 5
@@ -57,7 +56,6 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--device", required=True)
     parser.add_argument("--number", required=True)
     parser.add_argument("--cache", type=Path)
-    parser.add_argument("--faults", type=Path)
     given = parser.parse_args(words)
     _die_with(given.parent)
     _be_the_victim()
@@ -105,7 +103,9 @@ def _measurer(given: argparse.Namespace, job: Job, program: Program) -> tuple[Ro
     device = open_device(given.device)
     progress = Progress(given.folder / f"{given.number}.at")
     role: Role = module.Measurer(job, program, device, given.folder, progress)
-    return role, _about(device)
+    own = (("mdh", release()), ("python", sys.version.split()[0]), ("numpy", np.__version__))
+    ground = Ground(device.machine, device.target, device.title, (*own, *device.versions))
+    return role, ground_json(ground)
 
 
 def _builder(given: argparse.Namespace, job: Job, program: Program) -> Role:
@@ -114,19 +114,8 @@ def _builder(given: argparse.Namespace, job: Job, program: Program) -> Role:
     target = (given.folder / "target").read_text(encoding="utf-8")
     opened = None if LANGUAGES[target].offline else open_device(given.device)
     cache = None if given.cache is None else Cache(given.cache)
-    faults = Faults(given.faults)
-    role: Role = module.Builder(job, program, machine, target, opened, cache, given.folder, faults)
+    role: Role = module.Builder(job, program, machine, target, opened, cache, given.folder)
     return role
-
-
-def _about(device: Device) -> Json:
-    own = (("mdh", release()), ("python", sys.version.split()[0]), ("numpy", np.__version__))
-    return {
-        "title": device.title,
-        "target": device.target,
-        "machine": print_machine(device.machine),
-        "versions": [list(v) for v in (*own, *device.versions)],
-    }
 
 
 def _reply(role: Role, request: Json) -> Json:

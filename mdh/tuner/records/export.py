@@ -13,9 +13,8 @@ from typing import Any, assert_never
 from mdh.printable import encodable
 from mdh.results.trial import Failure, Trial
 from mdh.tuner.records.form import header_fields, trial_fields
-from mdh.tuner.records.header import Header
+from mdh.tuner.records.header import Header, moment_text
 from mdh.tuner.records.line import seal
-from mdh.tuner.records.moment import moment_text
 from mdh.tuner.records.read import RecordSection
 
 FORMATS = ("jsonl", "csv", "t4")

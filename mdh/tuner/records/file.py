@@ -4,16 +4,14 @@ reported."""
 import os
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 
 from mdh.diagnostics import fail
 from mdh.folders import sync_folder
 from mdh.results.trial import Trial
-from mdh.tuner.records.disk import unwritten
+from mdh.tuner.records.disk import open_locked, unwritten
 from mdh.tuner.records.form import SCHEMA, header_fields, trial_fields
 from mdh.tuner.records.header import Header
 from mdh.tuner.records.line import LINE_LIMIT, seal
-from mdh.tuner.records.lock import open_locked
 from mdh.tuner.records.read import Contents, contents_of
 from mdh.tuner.records.scan import Scan, check_file, scan
 
@@ -78,9 +76,7 @@ class Record:
     def __enter__(self) -> "Record":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 

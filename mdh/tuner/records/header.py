@@ -1,6 +1,7 @@
 """The first line of a record: what was tuned, where, how, and with which versions."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from mdh.ir.program import Program
 from mdh.results.trial import Duration
@@ -69,3 +70,11 @@ def header_of(
         seed=seed,
         created=created,
     )
+
+
+def moment_text(seconds: float) -> str:
+    """Seconds since the epoch as ISO 8601 in UTC; empty for 0, and for times outside of the calendar."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if seconds else ""
+    except (ValueError, OverflowError, OSError):
+        return ""

@@ -11,7 +11,7 @@ from typing import Any
 from mdh.ir.program import Program
 from mdh.machine import Machine
 from mdh.schedule.canonical import canonical
-from mdh.schedule.model import Schedule, Section, Step, Where
+from mdh.schedule.model import Schedule, Section
 from mdh.schedule.printer import print_schedule
 from mdh.schedule.where import names_of
 from mdh.tuner.records.meaning import program_meaning
@@ -77,28 +77,21 @@ def program_parts(program: Program, *, deterministic: bool) -> Parts:
     return (
         ("program", f"{program.name} {_digest(program_meaning(program))[:32]}"),
         ("arrays", arrays),
-        ("strict_fp", _word(program.strict_fp)),
-        ("deterministic", _word(deterministic)),
+        ("strict_fp", "yes" if program.strict_fp else "no"),
+        ("deterministic", "yes" if deterministic else "no"),
     )
 
 
 def schedule_meaning(schedule: Schedule) -> str:
     """The canonical text without comments and header lines: what decides the space or the kernel."""
     plain = replace(canonical(schedule), target=None, program=None, sizes=(), comments=(), trailing=())
-    return print_schedule(replace(plain, sections=tuple(_bare_section(s) for s in plain.sections)))
+    return print_schedule(replace(plain, sections=tuple(map(_bare, plain.sections))))
 
 
-def _bare_section(section: Section) -> Section:
-    steps = tuple(_bare_step(s) for s in section.steps)
-    return replace(section, steps=steps, wheres=tuple(_bare_where(w) for w in section.wheres), comments=())
-
-
-def _bare_step(step: Step) -> Step:
-    return replace(step, comments=(), remark="", slash=False)
-
-
-def _bare_where(where: Where) -> Where:
-    return replace(where, comments=(), remark="")
+def _bare(section: Section) -> Section:
+    steps = tuple(replace(step, comments=(), remark="", slash=False) for step in section.steps)
+    wheres = tuple(replace(where, comments=(), remark="") for where in section.wheres)
+    return replace(section, steps=steps, wheres=wheres, comments=())
 
 
 def _constants(program: Program, schedule: Schedule) -> list[tuple[str, int]]:
@@ -111,10 +104,6 @@ def _limits(machine: Machine) -> dict[str, Any]:
     """The fields of a machine that decide whether a schedule is legal and which kernel it gives. Speeds and
     memory sizes are left out, because some drivers report momentary values."""
     return {name: value for name, value in asdict(machine).items() if name not in _MEASURED | _ESTIMATED}
-
-
-def _word(value: bool) -> str:
-    return "yes" if value else "no"
 
 
 def _digest(value: Any) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from mdh.diagnostics import Failed
 from mdh.tuner.records.best import best
 from mdh.tuner.records.header import Header
-from mdh.tuner.records.read import Contents, RecordSection, failures_of, read_contents
+from mdh.tuner.records.read import Contents, failures_of, read_contents
 
 SUFFIX = ".jsonl"
 _FOREIGN = frozenset({"F170", "F101"})
@@ -50,19 +50,13 @@ def list_folder(folder: str) -> tuple[tuple[Listed, ...], tuple[str, ...]]:
 
 
 def listed(contents: Contents) -> tuple[Listed, ...]:
-    return tuple(_listed(contents.path, section) for section in contents.sections)
-
-
-def _listed(path: str, section: RecordSection) -> Listed:
-    first = best(section.trials)
-    return Listed(
-        path,
-        section.header,
-        len(section.trials),
-        sum(t.outcome.failure is None for t in section.trials),
-        tuple(failures_of(section.trials).items()),
-        None if first is None else first.outcome.seconds,
-    )
+    out = []
+    for section in contents.sections:
+        trials, first = section.trials, best(section.trials)
+        ok, failures = sum(t.outcome.failure is None for t in trials), tuple(failures_of(trials).items())
+        seconds = None if first is None else first.outcome.seconds
+        out.append(Listed(contents.path, section.header, len(trials), ok, failures, seconds))
+    return tuple(out)
 
 
 def _files(folder: str) -> Iterable[str]:

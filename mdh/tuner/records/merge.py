@@ -6,10 +6,9 @@ from pathlib import Path
 
 from mdh.diagnostics import fail
 from mdh.passwords import masked
-from mdh.tuner.records.disk import replace_file
+from mdh.tuner.records.disk import open_locked, replace_file
 from mdh.tuner.records.form import without_passwords
 from mdh.tuner.records.line import Fields, checksum, seal
-from mdh.tuner.records.lock import open_locked
 from mdh.tuner.records.read import contents_of
 from mdh.tuner.records.scan import Scan, scan_file
 

@@ -15,21 +15,15 @@ _LEAST = 1e-3
 """The least seconds that a trial takes, so that simulated time never stands still."""
 
 
-class SimulatedClock:
-    """Seconds since the start of the simulation. Each trial advances it."""
+class ReplayBench:
+    """A Bench that answers from the trials of a record, one trial at a time, without delay. The latest trial
+    of a phase counts. now: seconds since the start of the simulation; each trial advances it."""
 
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-class TrialTable:
-    """The trials of a record by the meaning of their schedules; the latest trial of a phase counts. trials:
-    with readable schedules, except failed ones."""
+    slots = 1
 
     def __init__(self, trials: Sequence[Trial]) -> None:
+        """trials: with readable schedules, except failed ones."""
+        self.now = 0.0
         self._quick: dict[str, Outcome] = {}
         self._late: dict[str, Outcome] = {}
         for trial in trials:
@@ -40,35 +34,12 @@ class TrialTable:
             with suppress(Failed):
                 table[meaning_of(trial.candidate.schedule)] = trial.outcome
 
-    def find(self, schedule: str, *, thorough: bool) -> Outcome | None:
-        meaning = meaning_of(schedule)
-        late = self._late.get(meaning) if thorough else None
-        return late or self._quick.get(meaning)
-
-
-def meaning_of(schedule: str) -> str:
-    return schedule_meaning(parse_schedule(Source("<record>", schedule)))
-
-
-class Recorded:
-    """Admits only what the record has measured, because nothing else has a time."""
-
-    reason = "not in the record"
-
-    def __init__(self, table: TrialTable) -> None:
-        self._table = table
+    def clock(self) -> float:
+        return self.now
 
     def admits(self, plan: Plan) -> bool:
-        return self._table.find(plan.text, thorough=False) is not None
-
-
-class ReplayBench:
-    """A Bench that answers from a record, one trial at a time, without delay."""
-
-    slots = 1
-
-    def __init__(self, table: TrialTable, clock: SimulatedClock) -> None:
-        self._table, self._clock = table, clock
+        """Whether the record has measured it. Nothing else has a time."""
+        return meaning_of(plan.text) in self._quick
 
     async def trial(self, candidate: Candidate, effort: Effort, limits: Limits) -> Outcome:
         return self._answer(candidate, effort.inputs > 2)
@@ -82,10 +53,15 @@ class ReplayBench:
         """Does nothing, because nothing runs."""
 
     def _answer(self, candidate: Candidate, thorough: bool) -> Outcome:
-        outcome = self._table.find(candidate.schedule, thorough=thorough)
+        meaning = meaning_of(candidate.schedule)
+        outcome = (self._late.get(meaning) if thorough else None) or self._quick.get(meaning)
         if outcome is None:
             # suggestions are proposed whether the record has them or not
             return Outcome(None, innocent=True)
         cost = outcome.build_seconds + outcome.check_seconds + outcome.measure_seconds
-        self._clock.now += max(_LEAST, cost)
+        self.now += max(_LEAST, cost)
         return outcome
+
+
+def meaning_of(schedule: str) -> str:
+    return schedule_meaning(parse_schedule(Source("<record>", schedule)))

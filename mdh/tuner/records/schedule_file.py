@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 
 from mdh.machine import machine_names
 from mdh.report.text import seconds_text
@@ -12,8 +13,7 @@ from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.tuner.records.disk import replace_file
-from mdh.tuner.records.header import Header
-from mdh.tuner.records.moment import moment_text
+from mdh.tuner.records.header import Header, moment_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +28,15 @@ class Search:
     unconfirmed: str = ""
 
 
-_OWN = (
-    "tuned", "program", "sizes", "types", "device", "time", "cold", "compared", "holes", "search", "method",
-    "versions", "when", "command", "record",
-)  # fmt: skip
-"""Keys of the comment lines, in their order. Those of an earlier tuning are replaced."""
-
-
 def best_schedule_text(header: Header, trial: Trial, search: Search) -> str:
     """The trial's schedule in canonical form, with `key: value` comments at its head. The user's own comments
     stay below them. `target` is set if mdh knows the machine by name."""
     schedule = canonical(parse_schedule(Source("<best schedule>", trial.candidate.schedule)))
-    kept = [line for line in schedule.comments if line.partition(":")[0] not in _OWN]
+    lines = _lines(header, trial, search)
+    # those of an earlier tuning are replaced
+    kept = [line for line in schedule.comments if line.partition(":")[0] not in lines]
     target = header.machine if header.machine in machine_names() else schedule.target
-    told = (f"{key}: {text}" for key, text in _lines(header, trial, search) if text)
+    told = (f"{key}: {_one_line(text)}" for key, text in lines.items() if _one_line(text))
     return print_schedule(replace(schedule, comments=(*told, *kept), target=target, program=header.program))
 
 
@@ -50,47 +45,39 @@ def write_best_schedule(path: str | Path, header: Header, trial: Trial, search: 
     replace_file(path, best_schedule_text(header, trial, search).encode("utf-8"))
 
 
-def _lines(header: Header, trial: Trial, search: Search) -> list[tuple[str, str]]:
+def _lines(header: Header, trial: Trial, search: Search) -> dict[str, str]:
+    """The comment lines by their keys, in their order."""
     o = trial.outcome
     clocks = f", {' and '.join(f'{c:g}' for c in o.clocks)} MHz" if o.clocks else ""
     samples = f"median of {len(o.warm)} warm runs, {o.clock} clock{clocks}"
-    of = {"tuned": f"trial {trial.number}, {trial.phase}, proposed by {trial.origin}"}
-    of["program"] = header.program
-    of["sizes"] = _pairs(header.sizes)
-    of["types"] = " ".join(f"{name} {text}" for name, text in header.types)
-    of["device"] = f"{o.title or header.device} ({header.machine}, {header.target})"
-    of["time"] = f"{_seconds(o.seconds)}, {samples}" if o.seconds is not None else ""
-    of["cold"] = f"{_seconds(_median(o.cold))}, median of {len(o.cold)} runs" if o.cold else ""
-    of["compared"] = "; ".join(_compared(name, s, o.seconds) for name, s in search.baselines)
-    of["holes"] = _pairs(trial.candidate.values)
-    of["search"] = (
-        f"{search.trials} trials, {search.failed} of them failed, {search.seconds:.0f} s, seed {header.seed}"
-    )
-    # a trial that only the search measured says so
-    of["method"] = header.method
+    method = header.method
     if trial.phase == "quick":
+        # a trial that only the search measured says so
         finals = f"finals could not confirm it ({search.unconfirmed})" if search.unconfirmed else "no finals"
-        of["method"] = f"{header.method.partition(';')[0]}; {finals}"
-    of["versions"] = ", ".join(f"{name} {text}" for name, text in o.versions or header.versions)
-    of["when"] = moment_text(trial.started or header.created)
-    of["command"] = header.command
-    of["record"] = header.mark
-    return [(key, _one_line(of[key])) for key in _OWN]
+        method = f"{method.partition(';')[0]}; {finals}"
+    return {
+        "tuned": f"trial {trial.number}, {trial.phase}, proposed by {trial.origin}",
+        "program": header.program,
+        "sizes": _pairs(header.sizes),
+        "types": " ".join(f"{name} {text}" for name, text in header.types),
+        "device": f"{o.title or header.device} ({header.machine}, {header.target})",
+        "time": f"{seconds_text(o.seconds)}, {samples}" if o.seconds is not None else "",
+        "cold": f"{seconds_text(median(o.cold))}, median of {len(o.cold)} runs" if o.cold else "",
+        "compared": "; ".join(_compared(name, s, o.seconds) for name, s in search.baselines),
+        "holes": _pairs(trial.candidate.values),
+        "search": f"{search.trials} trials, {search.failed} of them failed, {search.seconds:.0f} s,"
+        f" seed {header.seed}",
+        "method": method,
+        "versions": ", ".join(f"{name} {text}" for name, text in o.versions or header.versions),
+        "when": moment_text(trial.started or header.created),
+        "command": header.command,
+        "record": header.mark,
+    }
 
 
 def _compared(name: str, baseline: float, seconds: float | None) -> str:
     gain = f", {baseline / seconds:.2f} times as long" if seconds else ""
-    return f"{name} {_seconds(baseline)}{gain}"
-
-
-def _seconds(value: float | None) -> str:
-    return "" if value is None else seconds_text(value)
-
-
-def _median(values: tuple[float, ...]) -> float:
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+    return f"{name} {seconds_text(baseline)}{gain}"
 
 
 def _pairs(pairs: tuple[tuple[str, int | str], ...]) -> str:

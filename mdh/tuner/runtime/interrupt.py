@@ -27,13 +27,17 @@ class Interrupt:
         return self.event.is_set()
 
 
-async def unless_asked(interrupt: Interrupt, work: Coroutine[Any, Any, T]) -> T | None:
-    """The result of `work`; None if the user ended it before."""
+async def unless_asked(
+    interrupt: Interrupt, work: Coroutine[Any, Any, T], timeout: float | None = None
+) -> T | None:
+    """The result of `work`; None if the user ended it before, or so many seconds were over."""
     task = asyncio.ensure_future(work)
-    await until(interrupt, task)
-    if task.done():
-        return task.result()
-    task.cancel()
+    try:
+        await until(interrupt, task, timeout=timeout)
+        if task.done():
+            return task.result()
+    finally:
+        task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     return None
 

@@ -9,37 +9,22 @@ becomes a category. Decoding gives a wish, which the space's `nearest` turns int
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
+from optuna.trial import FrozenTrial, create_trial
 
 from mdh.results.trial import Value
 from mdh.results.variable import Kind, Point, Variable
 
 
 @dataclass(frozen=True, slots=True)
-class Integer:
-    """A parameter from 0 to high, both included."""
-
-    name: str
-    high: int
-
-
-@dataclass(frozen=True, slots=True)
-class Category:
-    """A parameter that takes one of unordered words."""
-
-    name: str
-    choices: tuple[str, ...]
-
-
-Parameter = Integer | Category
-
-
-@dataclass(frozen=True, slots=True)
 class Encoding:
-    """parameters: those with at least two values. exponents: for each variable its primes, or none if it is
+    """parameters: those with at least two values. primes: for each variable its primes, or none if it is
     encoded as a position. chains: positions of variables whose exponents, or values, are sorted together."""
 
     variables: tuple[Variable, ...]
-    parameters: tuple[Parameter, ...]
+    parameters: dict[str, BaseDistribution]
     primes: tuple[tuple[tuple[int, int], ...], ...]
     chains: tuple[tuple[int, ...], ...]
 
@@ -70,6 +55,10 @@ class Encoding:
             for i, value in zip(chain, values, strict=True):
                 wish[i] = value
         return wish
+
+    def trial(self, point: Point, **fields: Any) -> FrozenTrial:
+        """A trial of Optuna at the point. fields: its state, value and attributes."""
+        return create_trial(params=dict(self.encode(point)), distributions=self.parameters, **fields)
 
     def _value(self, i: int, words: Mapping[str, int | str]) -> Value:
         variable = self.variables[i]
@@ -123,17 +112,17 @@ def encoding_of(variables: tuple[Variable, ...]) -> Encoding:
         if extent and all(isinstance(x, int) and extent % x == 0 for x in values):
             for i in chain:
                 primes[i] = factors(extent)
-    parameters: list[Parameter] = []
+    parameters: dict[str, BaseDistribution] = {}
     for v, exponents in zip(variables, primes, strict=True):
         if len(v.values) == 1:
             continue
         if exponents:
-            parameters.extend(Integer(f"{v.name}^{p}", e) for p, e in exponents)
+            parameters.update((f"{v.name}^{p}", IntDistribution(0, e)) for p, e in exponents)
         elif v.kind is Kind.WORD:
-            parameters.append(Category(v.name, tuple(str(x) for x in v.values)))
+            parameters[v.name] = CategoricalDistribution(tuple(str(x) for x in v.values))
         else:
-            parameters.append(Integer(v.name, len(v.values) - 1))
-    return Encoding(variables, tuple(parameters), tuple(primes), chains)
+            parameters[v.name] = IntDistribution(0, len(v.values) - 1)
+    return Encoding(variables, parameters, tuple(primes), chains)
 
 
 def chains_of(variables: tuple[Variable, ...]) -> tuple[tuple[int, ...], ...]:

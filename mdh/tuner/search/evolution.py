@@ -10,7 +10,7 @@ from collections.abc import Container
 from random import Random
 
 from mdh.results.variable import Point
-from mdh.tuner.search.space import SearchSpace
+from mdh.tuner.search.interfaces import SearchSpace
 from mdh.tuner.search.steps import free_neighbour
 from mdh.tuner.search.uniform import free_draw
 

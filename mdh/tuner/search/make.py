@@ -5,16 +5,17 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from random import Random
+from typing import TYPE_CHECKING
 
-from mdh.diagnostics import Failed, fail
+from mdh.diagnostics import fail
 from mdh.tuner.search.evolution import Evolution
-from mdh.tuner.search.exhaustive import Exhaustive
-from mdh.tuner.search.proposals import Alone, Peers, Proposals
-from mdh.tuner.search.searcher import Searcher
-from mdh.tuner.search.space import SearchSpace, fingerprint
-from mdh.tuner.search.strategy import Strategy
-from mdh.tuner.search.uniform import Uniform
+from mdh.tuner.search.interfaces import Searcher, SearchSpace, Strategy, fingerprint
+from mdh.tuner.search.proposals import Proposals
+from mdh.tuner.search.uniform import Exhaustive, Uniform
 from mdh.wording import meant
+
+if TYPE_CHECKING:
+    from mdh.tuner.search.shared import SharedStudy
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +63,8 @@ def make_searcher(
     if sampler.own is not None:
         strategy = sampler.own(space, Random(f"{seed} {name}"))
     else:
-        strategy = import_module("mdh.tuner.search.optuna_strategy").make_strategy(name, space, seed)
-    peers: Peers = Alone()
+        strategy = import_module("mdh.tuner.search.optuna_strategy").OptunaStrategy(name, space, seed)
+    peers: SharedStudy | None = None
     if storage is not None:
         peers = import_module("mdh.tuner.search.shared").SharedStudy(storage, study, space)
     return Proposals(name, space, strategy, Random(f"{seed} aside"), peers)
@@ -78,7 +79,11 @@ def _sampler(name: str) -> Sampler:
     known = {s.name: s for s in SAMPLERS}
     sampler = known.get(name)
     if sampler is None:
-        raise _unknown(name, (*known, AROUND))
+        names = ", ".join((*known, AROUND))
+        hint = meant(name.lower(), (*known, AROUND), cutoff=0.6, always=f"samplers are {names}")
+        if name in REPLACED:
+            hint = f"`{name}` is gone, `{REPLACED[name]}` takes its place; samplers are {names}"
+        raise fail("F180", f"there is no sampler `{name}`", help=hint)
     missing = [p for p in sampler.packages if find_spec(p) is None]
     if missing:
         verb = "is" if len(missing) == 1 else "are"
@@ -88,11 +93,3 @@ def _sampler(name: str) -> Sampler:
             help='pip install "mdh[samplers]"',
         )
     return sampler
-
-
-def _unknown(name: str, known: tuple[str, ...]) -> Failed:
-    if name in REPLACED:
-        hint = f"`{name}` is gone, `{REPLACED[name]}` takes its place; samplers are {', '.join(known)}"
-    else:
-        hint = meant(name.lower(), known, cutoff=0.6, always=f"samplers are {', '.join(known)}")
-    return fail("F180", f"there is no sampler `{name}`", help=hint)

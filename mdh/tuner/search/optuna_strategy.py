@@ -16,13 +16,12 @@ from math import log
 from random import Random
 
 import optuna
-from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
 from optuna.samplers import BaseSampler, CmaEsSampler, GPSampler, NSGAIISampler, QMCSampler, TPESampler
-from optuna.trial import Trial, TrialState, create_trial
+from optuna.trial import Trial, TrialState
 
 from mdh.results.variable import Point
-from mdh.tuner.search.encoding import Encoding, Integer, encoding_of
-from mdh.tuner.search.space import SearchSpace
+from mdh.tuner.search.encoding import encoding_of
+from mdh.tuner.search.interfaces import SearchSpace
 from mdh.tuner.search.steps import free_neighbour
 
 ATTEMPTS = 2
@@ -78,26 +77,15 @@ RECIPES = {
 }
 
 
-def distributions(encoding: Encoding) -> dict[str, BaseDistribution]:
-    """Optuna's distributions; equal in every process that searches the same variables."""
-    return {
-        p.name: IntDistribution(0, p.high) if isinstance(p, Integer) else CategoricalDistribution(p.choices)
-        for p in encoding.parameters
-    }
-
-
-def make_strategy(name: str, space: SearchSpace, seed: int) -> "OptunaStrategy":
-    """The strategy of a name in RECIPES. The seed decides all of its suggestions."""
-    return OptunaStrategy(space, RECIPES[name], seed)
-
-
 class OptunaStrategy:
-    def __init__(self, space: SearchSpace, recipe: Recipe, seed: int) -> None:
+    """name: in RECIPES. The seed decides all suggestions."""
+
+    def __init__(self, name: str, space: SearchSpace, seed: int) -> None:
+        recipe = RECIPES[name]
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._space = space
         self._recipe = recipe
         self._encoding = encoding_of(space.variables)
-        self._distributions = distributions(self._encoding)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # some chosen options are experimental or deprecated
             self._sampler = recipe.make(seed)
@@ -111,13 +99,13 @@ class OptunaStrategy:
         self._early: list[Point] = []
 
     def suggest(self, taken: Container[Point]) -> Point | None:
-        if not self._distributions:
+        if not self._encoding.parameters:
             return None
         self._shorten()
         near: Point | None = None
         for _ in range(ATTEMPTS):
             with self._recipe.around():
-                trial = self._study.ask(self._distributions)
+                trial = self._study.ask(self._encoding.parameters)
             self._trials += 1
             point = self._space.nearest(self._encoding.decode(trial.params))
             if point in taken:
@@ -158,11 +146,7 @@ class OptunaStrategy:
         if trial is not None:
             self._study.tell(trial, value)
             return
-        self._study.add_trial(
-            create_trial(
-                params=dict(self._encoding.encode(point)), distributions=self._distributions, value=value
-            )
-        )
+        self._study.add_trial(self._encoding.trial(point, value=value))
         self._trials += 1
 
     def _shorten(self) -> None:

@@ -2,74 +2,42 @@
 
 from collections.abc import Set as AbstractSet
 from random import Random
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from mdh.results.variable import Point
-from mdh.tuner.search.space import SearchSpace
+from mdh.tuner.search.interfaces import SearchSpace, Strategy
 from mdh.tuner.search.steps import free_neighbour
-from mdh.tuner.search.strategy import Strategy
 from mdh.tuner.search.uniform import free_draw, free_scan
 
-
-class Peers(Protocol):
-    """The other tuners that search the same space at the same time."""
-
-    @property
-    def claimed(self) -> AbstractSet[Point]:
-        """Points that others are measuring now."""
-
-    def news(self) -> list[tuple[Point, float | None]]:
-        """What others have finished since the last call. Updates `claimed`."""
-
-    def claim(self, point: Point) -> bool:
-        """Claims a point; False if another tuner's claim came first."""
-
-    def tell(self, point: Point, seconds: float | None) -> None:
-        """Publishes a result."""
-
-
-class Alone:
-    """No other tuners."""
-
-    claimed: AbstractSet[Point] = frozenset()
-
-    def news(self) -> list[tuple[Point, float | None]]:
-        return []
-
-    def claim(self, point: Point) -> bool:
-        return True
-
-    def tell(self, point: Point, seconds: float | None) -> None:
-        """Does nothing."""
-
-
-class Taken:
-    """Points that were proposed, here or by others."""
-
-    def __init__(self, peers: Peers) -> None:
-        self.own: set[Point] = set()
-        self._peers = peers
-
-    def __contains__(self, point: object) -> bool:
-        return point in self.own or point in self._peers.claimed
-
-    def count(self) -> int:
-        return len(self.own | self._peers.claimed) if self._peers.claimed else len(self.own)
+if TYPE_CHECKING:
+    from mdh.tuner.search.shared import SharedStudy
 
 
 class Unwanted:
-    """Points that strategies skip: taken ones, other spellings of those, and points that cannot be legal."""
+    """Points that strategies skip: those that were proposed, here or by others, other spellings of those, and
+    points that cannot be legal."""
 
-    def __init__(self, taken: Taken, space: SearchSpace) -> None:
-        self._taken, self._space = taken, space
+    def __init__(self, space: SearchSpace, peers: "SharedStudy | None") -> None:
+        self._space, self._peers = space, peers
+        self._own: set[Point] = set()
         self._spelled: set[tuple[object, ...]] = set()
 
+    @property
+    def taken(self) -> AbstractSet[Point]:
+        """Points that were proposed, here or by others."""
+        others = self._peers.claimed if self._peers else None
+        return self._own | others if others else self._own
+
     def add(self, point: Point) -> None:
-        self._taken.own.add(point)
+        self._own.add(point)
         self._spelled.add(self._space.normal(point))
 
     def __contains__(self, point: object) -> bool:
-        if point in self._taken or not isinstance(point, tuple):
+        if (
+            point in self._own
+            or not isinstance(point, tuple)
+            or (self._peers and point in self._peers.claimed)
+        ):
             return True
         return self._space.normal(point) in self._spelled or not self._space.plausible(point)
 
@@ -78,14 +46,16 @@ class Proposals:
     """A Searcher. If the strategy finds no free point, it takes a neighbour of the best known one, then a
     random one."""
 
-    def __init__(self, name: str, space: SearchSpace, strategy: Strategy, rng: Random, peers: Peers) -> None:
+    def __init__(
+        self, name: str, space: SearchSpace, strategy: Strategy, rng: Random, peers: "SharedStudy | None"
+    ) -> None:
+        """peers: the other tuners that search the same space at the same time."""
         self.name = name
         self._space = space
         self._strategy = strategy
         self._rng = rng
         self._peers = peers
-        self._taken = Taken(peers)
-        self._unwanted = Unwanted(self._taken, space)
+        self._unwanted = Unwanted(space, peers)
         self._best: tuple[float, Point] | None = None
         self._claimed: set[Point] = set()
 
@@ -94,7 +64,7 @@ class Proposals:
         while True:
             self._hear()
             free = self._free()
-            if free is None or self._peers.claim(free):
+            if free is None or self._peers is None or self._peers.claim(free):
                 break
         if free is not None:
             self._keep(free)
@@ -105,7 +75,7 @@ class Proposals:
         if point in self._claimed:
             return True
         self._hear()
-        if point in self._taken or not self._peers.claim(point):
+        if point in self._unwanted.taken or not (self._peers is None or self._peers.claim(point)):
             return False
         self._keep(point)
         return True
@@ -115,12 +85,13 @@ class Proposals:
         self._unwanted.add(point)
 
     def _hear(self) -> None:
-        for point, seconds in self._peers.news():
+        for point, seconds in self._peers.news() if self._peers else ():
             self._learn(point, seconds)
 
     def tell(self, point: Point, seconds: float | None) -> None:
         """Reports the time of any point, also of a default or of a record's results."""
-        self._peers.tell(point, seconds)
+        if self._peers is not None:
+            self._peers.tell(point, seconds)
         self._learn(point, seconds)
 
     def _learn(self, point: Point, seconds: float | None) -> None:
@@ -132,8 +103,8 @@ class Proposals:
         self._strategy.learn(point, seconds)
 
     def _free(self) -> Point | None:
-        taken = self._taken
-        if taken.count() >= self._space.count:
+        taken = self._unwanted.taken
+        if len(taken) >= self._space.count:
             return None
         point = self._strategy.suggest(self._unwanted)
         if point is None and self._best is not None:

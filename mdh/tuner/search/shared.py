@@ -11,14 +11,13 @@ import time
 from uuid import uuid4
 
 import optuna
-from optuna.trial import FrozenTrial, TrialState, create_trial
+from optuna.trial import FrozenTrial, TrialState
 
 from mdh.diagnostics import fail
 from mdh.results.trial import LONGEST, SHORTEST
 from mdh.results.variable import Point
 from mdh.tuner.search.encoding import encoding_of
-from mdh.tuner.search.optuna_strategy import distributions
-from mdh.tuner.search.space import SearchSpace, fingerprint
+from mdh.tuner.search.interfaces import SearchSpace, fingerprint
 from mdh.tuner.search.storage import guarded, open_storage, shown
 
 SPACE = "mdh.space"
@@ -37,7 +36,6 @@ class SharedStudy:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._url = url
         self._encoding = encoding_of(space.variables)
-        self._distributions = distributions(self._encoding)
         self._owner = uuid4().hex
         self._own: dict[Point, int] = {}
         self._read: set[int] = set()
@@ -126,13 +124,8 @@ class SharedStudy:
         return bool(_attribute(trial, OWNER) == self._owner)
 
     def _trial(self, point: Point, state: TrialState, seconds: float | None = None) -> FrozenTrial:
-        return create_trial(
-            state=state,
-            value=seconds,
-            params=dict(self._encoding.encode(point)),
-            distributions=self._distributions,
-            user_attrs={POINT: list(point), OWNER: self._owner, STARTED: time.time()},
-        )
+        attributes = {POINT: list(point), OWNER: self._owner, STARTED: time.time()}
+        return self._encoding.trial(point, state=state, value=seconds, user_attrs=attributes)
 
 
 def _point(trial: FrozenTrial) -> Point | None:

@@ -5,7 +5,7 @@ from random import Random
 
 from mdh.results.trial import Value
 from mdh.results.variable import Kind, Point
-from mdh.tuner.search.space import SearchSpace
+from mdh.tuner.search.interfaces import SearchSpace
 
 TRIES = 24
 

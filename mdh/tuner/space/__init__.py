@@ -2,7 +2,7 @@
 
 `make.make_space` builds a Space. `chain` and `paths` count the tiles and layers of one dimension; `signature`
 says what dimensions must agree on, and `exact` joins them. `ladder` and `free` are the other variables.
-`plausible` rejects points cheaply.
+`outline` rejects points cheaply.
 """
 
 from mdh.results.variable import Kind, Point, Variable

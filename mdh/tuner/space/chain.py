@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from mdh.hardware import Layer
 from mdh.results.trial import Value
-from mdh.tuner.space.signature import AXES, NEUTRAL, Bounds, Signature
+from mdh.tuner.space.signature import AXES, NEUTRAL, Bounds, Signature, split
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +157,10 @@ class Chain:
                 if choice.layer not in frame.layers:
                     return None
                 mark = frame.mark if choice.layer in frame.marked else 0
-            split = self.bounds.split(signature, choice.layer, choice.axes, parts, mark)
-            if split is None:
+            claimed = split(self.bounds, signature, choice.layer, choice.axes, parts, mark)
+            if claimed is None:
                 return None
-            signature, depth = split, level
+            signature, depth = claimed, level
         if not self.shared:
             return State(tile, signature, depth if self.ordered else -1)
         names = dict(signature.names)

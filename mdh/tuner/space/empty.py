@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from mdh.diagnostics import Diagnostic, Label
 from mdh.ir.program import Program
 from mdh.tuner.space.exact import Joint
-from mdh.tuner.space.paths import Paths
 from mdh.tuner.space.places import VariablePlace
 from mdh.tuner.space.signature import NEUTRAL
+from mdh.tuner.space.tally import Tally
 
 NO_VALUE, NO_COMBINATION = "S160", "S161"
 
@@ -27,10 +27,10 @@ def explain_empty(
         if not group.count:
             found = True
             yield _no_value([names[v] for v in group.variables], openings)
-    for d, paths in ((d, p) for (strand,) in joint.strands for d, p in enumerate(strand.paths)):
-        if not paths.table:
+    for d, tally in ((d, tally) for (strand,) in joint.strands for d, tally in enumerate(strand)):
+        if not tally.paths.table:
             found = True
-            yield _stuck(paths, d, names, openings, program)
+            yield _stuck(tally, d, names, openings, program)
     if not found:
         yield _no_combination(joint, openings, program)
 
@@ -44,17 +44,17 @@ def _no_value(names: Sequence[str], openings: Sequence[VariablePlace]) -> Diagno
 
 
 def _stuck(
-    paths: Paths, number: int, names: Sequence[str], openings: Sequence[VariablePlace], program: Program
+    tally: Tally, number: int, names: Sequence[str], openings: Sequence[VariablePlace], program: Program
 ) -> Diagnostic:
     """The first step of a dimension after which nothing is possible. number: its index in its stage."""
-    chain = paths.chain
+    chain, layers = tally.chain, tally.paths.layers
     stage = program.stages[chain.stage]
     dim = stage.dims[number]
-    for n, (entry, layer) in enumerate(zip(chain.entries, paths.walks.layers[1:], strict=True)):
+    for n, (entry, layer) in enumerate(zip(chain.entries, layers[1:], strict=True)):
         if not layer:
             mine = [names[v] for v in (entry.tile, entry.core) if v is not None]
             places = [o for o in openings if o.variable in mine and o.step == n and o.stage == stage.name]
-            above = sorted({s.tile for s in paths.walks.layers[n]})
+            above = sorted({s.tile for s in layers[n]})
             sizes = f"{above[0]} to {above[-1]}" if len(above) > 1 else str(above[0])
             where = f"step {n + 1} of `{dim.name}`"
             headline = f"the space is empty: no value fits {where}, which splits {sizes}"
@@ -90,8 +90,8 @@ def _blocked(joint: Joint) -> int:
     """The first stage whose chains cannot be joined."""
     reached = {NEUTRAL}
     for members, (strand,) in zip(joint.stages, joint.strands, strict=True):
-        for paths, tally in zip(strand.paths, strand.tallies, strict=True):
-            after = (tally.join(acc, s) for acc in reached for s in paths.table)
+        for tally in strand:
+            after = (tally.join(acc, s) for acc in reached for s in tally.paths.table)
             reached = {a[1] for a in after if a is not None}
             if not reached:
                 return joint.chains[members[0]].stage

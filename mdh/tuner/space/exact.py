@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from math import inf
+from math import inf, prod
 
 from mdh.hardware import Layer
 from mdh.results.trial import Value
@@ -11,63 +11,14 @@ from mdh.tuner.space.chain import Chain, Choice, words_of
 from mdh.tuner.space.frames import Frame, Nesting
 from mdh.tuner.space.free import VariableGroup
 from mdh.tuner.space.ladder import Ladder
-from mdh.tuner.space.paths import Path, Paths, Walks
-from mdh.tuner.space.signature import AXES, NEUTRAL, Signature, assigned, assignments
-from mdh.tuner.space.tally import Fork, Onward, Rests, Tally
+from mdh.tuner.space.paths import Path, Paths
+from mdh.tuner.space.signature import AXES, NEUTRAL, Signature, assigned
+from mdh.tuner.space.tally import Fork, Onward, Rests, Strand, Tally
 
 _KNOWN = 20_000
 """Nearest paths that are kept."""
 Claims = list[tuple[int, int, int]]
 """Splits over one layer: the axes they may take, their chain, their step."""
-
-
-@dataclass
-class Strand:
-    """The chains of one stage inside of one frame."""
-
-    paths: tuple[Paths, ...]
-    tallies: tuple[Tally, ...]
-
-    def place(self, n: int, acc: Signature, rank: int) -> tuple[Signature, int]:
-        """The signature of the n-th chain in which a rank among the ways to go on from `acc` lies, and the
-        rank among those with this signature."""
-        tally = self.tallies[n]
-        for units, ways in tally.groups(acc):
-            if rank >= ways:
-                rank -= ways
-                continue
-            for signature in tally.alike[units]:
-                own = self._ways(n, acc, signature)
-                if rank < own:
-                    return signature, rank
-                rank -= own
-        raise IndexError("a rank beyond the ways to go on")
-
-    def before(self, n: int, acc: Signature, signature: Signature) -> int:
-        """The ways to go on from `acc` that `place` finds before those with this signature."""
-        skipped = 0
-        for units, ways in self.tallies[n].groups(acc):
-            if units == signature.units:
-                break
-            skipped += ways
-        alike = self.tallies[n].alike[signature.units]
-        return skipped + sum(self._ways(n, acc, s) for s in alike[: alike.index(signature)])
-
-    def _ways(self, n: int, acc: Signature, signature: Signature) -> int:
-        after = self.tallies[n].join(acc, signature)
-        paths = self.paths[n].table[signature]
-        return 0 if after is None else paths * after[0] * self.onward(n, after[1])
-
-    def onward(self, n: int, acc: Signature) -> int:
-        """In how many ways all that follows the n-th chain completes `acc`."""
-        following = self.tallies[n].following
-        return 1 if following is None else following.count(acc.units, self.tallies[n].rests.number(acc))
-
-    def leads_on(self, n: int, acc: Signature, signature: Signature) -> bool:
-        after = self.tallies[n].join(acc, signature)
-        return after is not None and self.onward(n, after[1]) > 0
-
-
 Way = tuple[Strand, Signature]
 """A frame, and what the chains before have claimed in it."""
 
@@ -92,7 +43,7 @@ class Joint:
     def __post_init__(self) -> None:
         numbers = dict.fromkeys(c.stage for c in self.chains)
         self.stages = tuple(tuple(i for i, c in enumerate(self.chains) if c.stage == s) for s in numbers)
-        shapes: dict[object, Walks] = {}
+        shapes: dict[object, Paths] = {}
         rests, fork = Rests(), None
         later: frozenset[int] = frozenset()
         strands: list[tuple[Strand, ...]] = []
@@ -100,54 +51,49 @@ class Joint:
             frames = (None,) if self.nestings is None else self.nestings[n].frames
             here = [self._strand(members, frame, fork, later, rests, shapes) for frame in frames]
             strands.append(tuple(here))
-            fork = Fork([s.tallies[0] for s in here])
+            fork = Fork(here)
             later = later.union(*(self.chains[i].shared for i in members))
         self.strands = tuple(reversed(strands))
 
     def _strand(
         self, members: Sequence[int], frame: Frame | None, fork: Fork | None, later: frozenset[int],
-        rests: Rests, shapes: dict[object, Walks],
+        rests: Rests, shapes: dict[object, Paths],
     ) -> Strand:  # fmt: skip
-        paths: list[Paths] = []
-        for i in members:
-            chain = self.chains[i] if frame is None else frame.chain(self.chains[i])
-            paths.append(Paths(chain, shapes.setdefault(chain.shape, Walks(chain))))
+        chains = [self.chains[i] if frame is None else frame.chain(self.chains[i]) for i in members]
         tallies: list[Tally] = []
         following: Onward | None = fork
         due = 0 if frame is None else frame.due
-        for path in reversed(paths):
-            tallies.append(Tally(path, not tallies, due, later, following, rests))
+        for chain in reversed(chains):
+            paths = shapes.setdefault(chain.shape, Paths(chain))
+            tallies.append(Tally(chain, paths, not tallies, due, later, following, rests))
             following = tallies[-1]
-            later |= path.chain.shared
-        return Strand(tuple(paths), tuple(reversed(tallies)))
+            later |= chain.shared
+        return tuple(reversed(tallies))
 
     @property
     def count(self) -> int:
-        total = 1 if not self.strands else sum(s.tallies[0].completions(NEUTRAL) for s in self.strands[0])
+        total = 1 if not self.strands else sum(s[0].completions(NEUTRAL) for s in self.strands[0])
         return self.free * total
 
     @property
     def work(self) -> int:
         """How many sums the count took."""
-        return sum(tally.work for strands in self.strands for strand in strands for tally in strand.tallies)
+        return sum(tally.work for strands in self.strands for strand in strands for tally in strand)
 
     @property
     def free(self) -> int:
-        n = 1
-        for group in self.groups:
-            n *= group.count
-        return n
+        return prod(group.count for group in self.groups)
 
     @property
     def said(self) -> tuple[tuple[tuple[set[int], set[Choice]], ...], ...]:
         """For each chain and step the tiles and choices that some frame with a point has."""
         out = []
         for members, strands in zip(self.stages, self.strands, strict=True):
-            some = [s for s in strands if s.tallies[0].completions(NEUTRAL)] or strands
+            some = [s for s in strands if s[0].completions(NEUTRAL)] or strands
             for n in range(len(members)):
-                # frames share the walks of chains that are the same in them
-                own = {id(s.paths[n].walks): s.paths[n].walks for s in some}
-                spoken = [walks.spoken for walks in own.values()]
+                # frames share the paths of chains that are the same in them
+                own = {id(s[n].paths): s[n].paths for s in some}
+                spoken = [paths.spoken for paths in own.values()]
                 out.append(
                     tuple(
                         (set().union(*(t for t, _ in step)), set().union(*(c for _, c in step)))
@@ -165,18 +111,18 @@ class Joint:
         acc = NEUTRAL
         for members, strands in zip(self.stages, self.strands, strict=True):
             for strand in strands:
-                ways = strand.tallies[0].completions(acc)
+                ways = strand[0].completions(acc)
                 if rank < ways:
                     break
                 rank -= ways
             walked: list[Path] = []
-            for n, paths in enumerate(strand.paths):
-                signature, rank = strand.place(n, acc, rank)
-                after = strand.tallies[n].join(acc, signature)
+            for tally in strand:
+                signature, rank = tally.place(acc, rank)
+                after = tally.join(acc, signature)
                 assert after is not None
-                own, rank = divmod(rank, strand.onward(n, after[1]))
+                own, rank = divmod(rank, tally.onward(after[1]))
                 own, axes = divmod(own, after[0])
-                walked.append(paths.unrank(signature, own))
+                walked.append(tally.paths.unrank(signature, own))
                 acc = after[1]
             self._assign(walked, members, self._axes_of(walked, members, axes), values)
         return values
@@ -190,16 +136,15 @@ class Joint:
             axes = None if number is None else self._rank_axes(walked, members, values)
             if number is None or axes is None:
                 return None
-            skipped = sum(s.tallies[0].completions(acc) for s in self.strands[stage][:number])
-            strand = self.strands[stage][number]
-            for n, (paths, path) in enumerate(zip(strand.paths, walked, strict=True)):
-                found = paths.rank(path)
-                after = None if found is None else strand.tallies[n].join(acc, found[0])
+            skipped = sum(s[0].completions(acc) for s in self.strands[stage][:number])
+            for tally, path in zip(self.strands[stage][number], walked, strict=True):
+                found = tally.paths.rank(path)
+                after = None if found is None else tally.join(acc, found[0])
                 if found is None or after is None:
                     return None
-                skipped += strand.before(n, acc, found[0])
-                last = axes if n + 1 == len(members) else 0
-                ranks.append((skipped, found[1] * after[0] + last, strand.onward(n, after[1])))
+                skipped += tally.before(acc, found[0])
+                last = axes if tally.closes else 0
+                ranks.append((skipped, found[1] * after[0] + last, tally.onward(after[1])))
                 acc, skipped = after[1], 0
         total = 0
         for skipped, within, onward in reversed(ranks):
@@ -230,7 +175,7 @@ class Joint:
             values.update(zip(group.variables, group.nearest(wish), strict=True))
         acc = NEUTRAL
         for members, strands in zip(self.stages, self.strands, strict=True):
-            ways = tuple((strand, acc) for strand in strands if strand.tallies[0].completions(acc))
+            ways = tuple((strand, acc) for strand in strands if strand[0].completions(acc))
             walked: list[Path] = []
             for n, i in enumerate(members):
                 path, ways = self._near(i, n, ways, wish)
@@ -253,31 +198,33 @@ class Joint:
             self._known[key] = found
         return found
 
-    def _claims(self, walked: Sequence[Path], members: Sequence[int]) -> dict[str, Claims]:
-        """The splits over each layer in a stage."""
+    def _claims(
+        self, walked: Sequence[Path], members: Sequence[int]
+    ) -> Iterator[tuple[Claims, list[tuple[int, ...]]]]:
+        """For each layer of a stage the splits over it, and the ways to give out its axes."""
         out: dict[str, Claims] = {}
         for c, path in zip(members, walked, strict=True):
             for s, layer in _splits(self.chains[c].extent, path):
                 out.setdefault(layer, []).append((path[s][1].axes, c, s))
-        return {layer: sorted(claims) for layer, claims in sorted(out.items())}
+        for _, claims in sorted(out.items()):
+            claims.sort()
+            yield claims, list(assigned(tuple(c[0] for c in claims)))
 
     def _axes_of(
         self, walked: Sequence[Path], members: Sequence[int], rank: int
     ) -> dict[tuple[int, int], int]:
         """(chain, step) -> axis, of the rank-th way to give out axes."""
         axes: dict[tuple[int, int], int] = {}
-        for claims in self._claims(walked, members).values():
-            masks = tuple(c[0] for c in claims)
-            rank, n = divmod(rank, assignments(masks))
-            axes.update(_given(claims, list(assigned(masks))[n]))
+        for claims, ways in self._claims(walked, members):
+            rank, n = divmod(rank, len(ways))
+            axes.update(_given(claims, ways[n]))
         return axes
 
     def _rank_axes(
         self, walked: Sequence[Path], members: Sequence[int], values: Mapping[int, Value]
     ) -> int | None:
         rank, base = 0, 1
-        for claims in self._claims(walked, members).values():
-            ways = list(assigned(tuple(c[0] for c in claims)))
+        for claims, ways in self._claims(walked, members):
             said = tuple(self._said_axis(c, values) for c in claims)
             if said not in ways:
                 return None
@@ -296,12 +243,9 @@ class Joint:
         self, walked: Sequence[Path], members: Sequence[int], wish: Mapping[int, Value]
     ) -> dict[tuple[int, int], int]:
         axes: dict[tuple[int, int], int] = {}
-        for claims in self._claims(walked, members).values():
+        for claims, ways in self._claims(walked, members):
             said = tuple(self._said_axis(c, wish) for c in claims)
-            ways = assigned(tuple(c[0] for c in claims))
-            axes.update(
-                _given(claims, min(ways, key=lambda w: sum(a != b for a, b in zip(w, said, strict=True))))
-            )
+            axes.update(_given(claims, min(ways, key=partial(_differing, said))))
         return axes
 
     def _assign(
@@ -343,10 +287,11 @@ def _nearest(ways: Sequence[Way], n: int, wish: Mapping[int, Value]) -> tuple[Pa
     least = inf
     best: list[tuple[Path, Strand, Signature]] = []
     for strand, before in ways:
-        found = strand.paths[n].nearest(wish, partial(strand.leads_on, n, before), least)
+        tally = strand[n]
+        found = tally.paths.nearest(tally.chain.entries, wish, partial(tally.leads_on, before), least)
         if found is None:
             continue
-        after = strand.tallies[n].join(before, found[1])
+        after = tally.join(before, found[1])
         assert after is not None
         best = [*(best if found[0] == least else ()), (found[2], strand, after[1])]
         least = found[0]
@@ -365,6 +310,10 @@ def _splits(extent: int, path: Path) -> Iterator[tuple[int, Layer]]:
 
 def _given(claims: Claims, axes: tuple[int, ...]) -> dict[tuple[int, int], int]:
     return {(chain, step): axis for (_, chain, step), axis in zip(claims, axes, strict=True)}
+
+
+def _differing(a: tuple[int, ...], b: tuple[int, ...]) -> int:
+    return sum(x != y for x, y in zip(a, b, strict=True))
 
 
 def _word(choice: Choice, axis: int | None) -> str:

@@ -45,15 +45,12 @@ class VariableGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """A layout with some entries open: for each slot a variable, or the given dimension."""
-
-    slots: tuple["int | Given", ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Given:
     dim: int
+
+
+Layout = tuple[int | Given, ...]
+"""A layout with some entries open: for each slot a variable, or the given dimension."""
 
 
 def layout_groups(
@@ -62,7 +59,7 @@ def layout_groups(
     """Groups of layouts: those that share a variable are chosen together."""
     groups: list[tuple[set[int], list[Layout]]] = []
     for layout in layouts:
-        mine = {s for s in layout.slots if isinstance(s, int)}
+        mine = {s for s in layout if isinstance(s, int)}
         meeting = [g for g in groups if g[0] & mine]
         groups = [g for g in groups if not g[0] & mine]
         groups.append((mine.union(*(g[0] for g in meeting)), [*(x for g in meeting for x in g[1]), layout]))
@@ -81,5 +78,5 @@ def _group(
 
 
 def _is_permutation(layout: Layout, chosen: Mapping[int, Value]) -> bool:
-    dims = [s.dim if isinstance(s, Given) else chosen[s] for s in layout.slots]
+    dims = [s.dim if isinstance(s, Given) else chosen[s] for s in layout]
     return len(set(dims)) == len(dims)

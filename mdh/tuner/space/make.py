@@ -20,13 +20,20 @@ from mdh.tuner.space.chain import Chain, ChainStep, Choice, words_of
 from mdh.tuner.space.domains import choices_of, core_choices, free_values, loop_orders
 from mdh.tuner.space.empty import explain_empty
 from mdh.tuner.space.exact import Joint
-from mdh.tuner.space.free import Given, Layout, VariableGroup, layout_groups
-from mdh.tuner.space.ladder import Ladder
-from mdh.tuner.space.memory import Memory, code_order
-from mdh.tuner.space.nested import nested
+from mdh.tuner.space.frames import BLOCK, GRID, THREAD, Nesting
+from mdh.tuner.space.free import Given, VariableGroup, layout_groups
+from mdh.tuner.space.ladder import Ladder, Memory, code_order
 from mdh.tuner.space.places import Namer, VariablePlace
 from mdh.tuner.space.signature import Bounds
 from mdh.tuner.space.space import ExactSpace, Loops
+
+SPLITS = (
+    (20, (GRID, BLOCK, THREAD)),
+    (5, (GRID, BLOCK + THREAD)),
+)
+"""Bands of layers, the finest first, and the factor by which they multiply the work of counting."""
+MOST_WORK = 400_000
+"""The most sums of a count; they take about half a second."""
 
 
 def make_space(
@@ -46,8 +53,8 @@ def make_space(
     supported(machine, target)
     sections, openings = _named(program, schedule, machine, default)
     _shape(program, schedule, sections, machine, target, deterministic)
-    build = _SpaceBuilder(program, LANGUAGES[target].seen(machine), target, openings)
-    chains, groups = build.chains(sections), build.groups(sections)
+    build = _SpaceBuilder(program, LANGUAGES[target].seen(machine), target, sections, openings)
+    chains, groups = build.chains(), build.groups()
     joint = Joint(chains, groups, None)
     if openings:  # without holes, the checker says where layers do not nest
         joint = nested(joint, [code_order(section) for _, section in sections])
@@ -57,8 +64,27 @@ def make_space(
     template = replace(schedule, sections=tuple(section for _, section in sections))
     return ExactSpace(
         program, machine, target, deterministic, build.variables(joint), template, constants, joint,
-        build.taken_positions(sections),
+        build.loops,
     )  # fmt: skip
+
+
+def nested(plain: Joint, orders: Sequence[Sequence[int]]) -> Joint:
+    """The joint chains restricted to layers that nest (K106), the more finely the smaller the space is;
+    `plain`, without that restriction, if even two bands are too much work. orders: for each stage its steps
+    in code order.
+
+    Layers of one band that are out of order in different dimensions are rejected draw by draw.
+    """
+    if not plain.count:
+        return plain
+    work = plain.work
+    for factor, bands in SPLITS:
+        if work * factor <= MOST_WORK:
+            stages = dict.fromkeys(c.stage for c in plain.chains)
+            members = [[c for c in plain.chains if c.stage == s] for s in stages]
+            nestings = tuple(Nesting.of(m, orders[s], bands) for m, s in zip(members, stages, strict=True))
+            return Joint(plain.chains, plain.groups, nestings)
+    return plain
 
 
 def _named(
@@ -100,9 +126,11 @@ class _SpaceBuilder:
     """Variables by name, and the parts of the space that are made of them."""
 
     def __init__(
-        self, program: Program, machine: Machine, target: str, openings: Sequence[VariablePlace]
-    ) -> None:
-        self.program, self.machine, self.target, self.openings = program, machine, target, openings
+        self, program: Program, machine: Machine, target: str, sections: Sequence[tuple[Stage, Section]],
+        openings: Sequence[VariablePlace],
+    ) -> None:  # fmt: skip
+        self.program, self.machine, self.target = program, machine, target
+        self.sections, self.openings = sections, openings
         self.names = list(dict.fromkeys(o.variable for o in openings))
         self.index = {name: i for i, name in enumerate(self.names)}
         self.walked = {self.index[o.variable] for o in openings if o.what in ("tile", "core")}
@@ -118,69 +146,51 @@ class _SpaceBuilder:
         return out
 
     def _loops(self) -> tuple[Loops, ...]:
-        """The steps whose core holes without a set may be loops. Two or more have an order to choose."""
+        """The steps whose core holes without a set may be loops, with the positions FOR.n that are free in
+        them. Two or more holes have an order to choose."""
         steps: dict[tuple[str, int], list[VariablePlace]] = {}
         for o in self.openings:
             if o.what == "core" and o.values is None and not o.named:
                 steps.setdefault((o.stage, o.step), []).append(o)
         out = []
-        for places in steps.values():
+        for (stage, step), places in steps.items():
             order = None
             if len(places) > 1:
                 order = len(self.names)
                 self.names.append(f"{places[0].variable.partition('.core.')[0]}.loops")
                 self.domains[order] = loop_orders(len(places))
+            section = next(section for other, section in self.sections if other.name == stage)
+            written = section.steps[step].cores
+            taken = {c.value.number for c in written if isinstance(c.value, ForEntry)}
+            free = [n for n in range(1, len(written) + 1) if n not in taken]
             cores = tuple(self.index[o.variable] for o in places)
-            out.append(Loops(order, cores, places[0].stage, places[0].step))
+            out.append(Loops(order, cores, stage, step, tuple(free[: len(cores)])))
         return tuple(out)
 
-    def taken_positions(self, sections: Sequence[tuple[Stage, Section]]) -> tuple[Loops, ...]:
-        """The same, with the positions FOR.n that are free in each step."""
-        out = []
-        for loops in self.loops:
-            section = next(section for stage, section in sections if stage.name == loops.stage)
-            cores = section.steps[loops.step].cores
-            taken = {c.value.number for c in cores if isinstance(c.value, ForEntry)}
-            left = [n for n in range(1, len(cores) + 1) if n not in taken]
-            out.append(replace(loops, positions=tuple(left[: len(loops.cores)])))
-        return tuple(out)
-
-    def chains(self, sections: Sequence[tuple[Stage, Section]]) -> tuple[Chain, ...]:
+    def chains(self) -> tuple[Chain, ...]:
         """One chain for each dimension of each stage. Chains that share variables know of it."""
         uses = Counter(self.index[o.variable] for o in self.openings if o.what in ("tile", "core"))
-        shared = {i for i, n in uses.items() if n > 1}
-        out = []
-        for s, (stage, section) in enumerate(sections):
-            for d in range(len(stage.dims)):
-                entries = tuple(self._entries(stage, section, d, shared))
-                mine = {v for e in entries for v in (e.tile, e.core) if v is not None}
-                within = {v for v in mine & shared if self._uses(entries, v) == uses[v]}
-                out.append(self._chain(s, stage, section, d, entries, mine & shared, within))
-        return tuple(out)
-
-    def _uses(self, entries: Sequence[ChainStep], variable: int) -> int:
-        return sum((e.tile == variable) + (e.core == variable) for e in entries)
-
-    def _chain(
-        self,
-        s: int,
-        stage: Stage,
-        section: Section,
-        d: int,
-        entries: tuple[ChainStep, ...],
-        shared: set[int],
-        within: set[int],
-    ) -> Chain:
-        labels = [step.label for step in section.steps]
-        ordered = None in labels or labels == sorted(n for n in labels if n is not None)
+        several = {i for i, n in uses.items() if n > 1}
         allowed = {v: frozenset(self.domains[v]) for v in self.walked if v in self.domains}
-        cores = (c.value for step in section.steps for c in step.cores)
-        atoms = any(isinstance(unit, Unit) and unit.layer is Layer.MMA for unit in cores)
-        bounds = Bounds.of(self.machine, atoms=atoms)
-        return Chain(
-            s, stage.dims[d].extent, entries, bounds, LANGUAGES[self.target].widths, ordered,
-            frozenset(shared), frozenset(shared - within), allowed,
-        )  # fmt: skip
+        out = []
+        for s, (stage, section) in enumerate(self.sections):
+            labels = [step.label for step in section.steps]
+            ordered = None in labels or labels == sorted(n for n in labels if n is not None)
+            cores = (c.value for step in section.steps for c in step.cores)
+            atoms = any(isinstance(unit, Unit) and unit.layer is Layer.MMA for unit in cores)
+            bounds = Bounds.of(self.machine, atoms=atoms)
+            for d, dim in enumerate(stage.dims):
+                entries = tuple(self._entries(stage, section, d, several))
+                here = Counter(v for e in entries for v in (e.tile, e.core) if v is not None)
+                shared = several & here.keys()
+                kept = frozenset(v for v in shared if here[v] < uses[v])
+                out.append(
+                    Chain(
+                        s, dim.extent, entries, bounds, LANGUAGES[self.target].widths, ordered,
+                        frozenset(shared), kept, allowed,
+                    )
+                )  # fmt: skip
+        return tuple(out)
 
     def _entries(self, stage: Stage, section: Section, d: int, shared: set[int]) -> list[ChainStep]:
         out: list[ChainStep] = []
@@ -225,23 +235,20 @@ class _SpaceBuilder:
             case _:
                 return (Choice(None),)
 
-    def groups(self, sections: Sequence[tuple[Stage, Section]]) -> tuple[VariableGroup | Ladder, ...]:
+    def groups(self) -> tuple[VariableGroup | Ladder, ...]:
         """Everything outside of chains: open layouts, memory entries by buffer, single holes."""
         layouts = [
-            Layout(
-                tuple(
-                    self.index[e.name] if isinstance(e, Hole) and e.name else Given(int(str(e)))
-                    for e in entries
-                )
+            tuple(
+                self.index[e.name] if isinstance(e, Hole) and e.name else Given(int(str(e))) for e in entries
             )
-            for _, section in sections
+            for _, section in self.sections
             for entries in _open_layouts(section)
         ]
         joint = layout_groups(layouts, self.domains)
         grouped = {v for g in joint for v in g.variables} | self.walked
         places = Counter(self.index[o.variable] for o in self.openings)
         memory = Memory(self.index, self.domains, lambda v: places[v] == 1 and v not in grouped)
-        ladders = tuple(ladder for _, section in sections for ladder in memory.ladders(section))
+        ladders = tuple(ladder for _, section in self.sections for ladder in memory.ladders(section))
         grouped |= {v for ladder in ladders for v in ladder.variables}
         single = (i for i in self.domains if i not in grouped)
         return (

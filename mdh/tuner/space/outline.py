@@ -32,7 +32,7 @@ from mdh.schedule.names import region_of
 from mdh.schedule.where import evaluate, names_of
 from mdh.tuner.space.chain import Chain, ChainStep
 from mdh.tuner.space.domains import LOOP
-from mdh.tuner.space.memory import code_order
+from mdh.tuner.space.ladder import code_order
 
 HELD = (Space.SM, Space.RM)
 

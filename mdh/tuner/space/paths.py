@@ -1,6 +1,6 @@
 """The paths of a chain, counted once: how many lead to each signature, which has a rank, which is near."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
@@ -8,7 +8,7 @@ from itertools import count
 from math import inf, log2
 
 from mdh.results.trial import Value
-from mdh.tuner.space.chain import Chain, Choice, Edge, State
+from mdh.tuner.space.chain import Chain, ChainStep, Choice, Edge, State
 from mdh.tuner.space.signature import AXES, Signature
 
 Path = tuple[tuple[int, Choice], ...]
@@ -16,8 +16,8 @@ Path = tuple[tuple[int, Choice], ...]
 
 
 @dataclass(frozen=True)
-class Walks:
-    """What chains of one shape have in common: every walk through their states."""
+class Paths:
+    """The walks of chains of one shape through their states. chain: one of these chains."""
 
     chain: Chain
 
@@ -51,39 +51,31 @@ class Walks:
             out.append({s: sum(out[-1][e.before] for e in edges) for s, edges in layer.items()})
         return out
 
-
-@dataclass(frozen=True)
-class Paths:
-    """walks: of a chain of the same shape."""
-
-    chain: Chain
-    walks: Walks
-
     @cached_property
     def ends(self) -> dict[Signature, list[State]]:
         """Final states by the signature that they leave."""
         out: dict[Signature, list[State]] = {}
-        for state in self.walks.layers[-1]:
+        for state in self.layers[-1]:
             out.setdefault(self.chain.end(state), []).append(state)
         return out
 
     @cached_property
     def table(self) -> dict[Signature, int]:
         """Number of paths by signature."""
-        return {s: sum(self.walks.counts[-1][state] for state in states) for s, states in self.ends.items()}
+        return {s: sum(self.counts[-1][state] for state in states) for s, states in self.ends.items()}
 
     def unrank(self, signature: Signature, rank: int) -> Path:
         """The path of a rank below `table[signature]`."""
         path: list[tuple[int, Choice]] = []
         state = None
         for state in self.ends[signature]:
-            if rank < self.walks.counts[-1][state]:
+            if rank < self.counts[-1][state]:
                 break
-            rank -= self.walks.counts[-1][state]
+            rank -= self.counts[-1][state]
         assert state is not None
-        for level in range(len(self.walks.layers) - 1, 0, -1):
-            for edge in self.walks.layers[level][state]:
-                n = self.walks.counts[level - 1][edge.before]
+        for level in range(len(self.layers) - 1, 0, -1):
+            for edge in self.layers[level][state]:
+                n = self.counts[level - 1][edge.before]
                 if rank < n:
                     path.append((edge.tile, edge.choice))
                     state = edge.before
@@ -93,7 +85,7 @@ class Paths:
 
     def rank(self, path: Path) -> tuple[Signature, int] | None:
         """The inverse; None for what is no path."""
-        states = [next(iter(self.walks.layers[0]))]
+        states = [next(iter(self.layers[0]))]
         for entry, wanted in zip(self.chain.entries, path, strict=True):
             after = [a for e, a in self.chain.steps(entry, states[-1]) if (e.tile, e.choice) == wanted]
             if not after:
@@ -101,45 +93,46 @@ class Paths:
             states.append(after[0])
         rank = 0
         for level in range(len(states) - 1, 0, -1):
-            for edge in self.walks.layers[level][states[level]]:
+            for edge in self.layers[level][states[level]]:
                 if (edge.before, edge.tile, edge.choice) == (states[level - 1], *path[level - 1]):
                     break
-                rank += self.walks.counts[level - 1][edge.before]
+                rank += self.counts[level - 1][edge.before]
         signature = self.chain.end(states[-1])
         for state in self.ends[signature]:
             if state == states[-1]:
                 return signature, rank
-            rank += self.walks.counts[-1][state]
+            rank += self.counts[-1][state]
         return None
 
     def nearest(
-        self, wish: Mapping[int, Value], fits: Callable[[Signature], bool], most: float = inf
-    ) -> tuple[float, Signature, Path] | None:
+        self, steps: Sequence[ChainStep], wish: Mapping[int, Value], fits: Callable[[Signature], bool],
+        most: float = inf,
+    ) -> tuple[float, Signature, Path] | None:  # fmt: skip
         """The path nearest to the wished values (variable -> value) with a fitting signature, and its
-        distance; None if none is within `most`."""
+        distance; None if none is within `most`. steps: of the chain that the wish is for."""
         # small steps leave most chains as they are, so most wishes can be met exactly
-        wished = self._wished(wish)
+        wished = self._wished(steps, wish)
         if wished is not None and fits(wished[0]):
             return 0.0, *wished
         order = count()
-        start = next(iter(self.walks.layers[0]))
+        start = next(iter(self.layers[0]))
         queue: list[tuple[float, int, int, State, Path]] = [(0.0, 0, next(order), start, ())]
         seen: set[tuple[int, State]] = set()
-        tiles: list[dict[tuple[int, int] | int, float]] = [{} for _ in self.chain.entries]
+        tiles: list[dict[tuple[int, int] | int, float]] = [{} for _ in steps]
         while queue:
             cost, level, _, state, path = heappop(queue)
             level = -level
             if (level, state) in seen:
                 continue
             seen.add((level, state))
-            if level == len(self.chain.entries):
+            if level == len(steps):
                 signature = self.chain.end(state)
                 if fits(signature):
                     return cost, signature, path
                 continue
-            entry, known, parent = self.chain.entries[level], tiles[level], state.tile
+            entry, known, parent = steps[level], tiles[level], state.tile
             relative = entry.tile is not None and wish.get(entry.tile, "^") == "^"
-            for choice, ways in self.walks.onward[level][state]:
+            for choice, ways in self.onward[level][state]:
                 word = cost + _word_distance(wish, entry.core, choice)
                 if word > most:
                     continue
@@ -149,15 +142,15 @@ class Paths:
                     if far is None:
                         far = known[key] = _tile_distance(wish, entry.tile, tile, parent)
                     if word + far <= most and (level + 1, after) not in seen:
-                        steps = (*path, (tile, choice))
-                        heappush(queue, (word + far, -level - 1, next(order), after, steps))
+                        longer = (*path, (tile, choice))
+                        heappush(queue, (word + far, -level - 1, next(order), after, longer))
         return None
 
-    def _wished(self, wish: Mapping[int, Value]) -> tuple[Signature, Path] | None:
+    def _wished(self, steps: Sequence[ChainStep], wish: Mapping[int, Value]) -> tuple[Signature, Path] | None:
         """The first path that is exactly as wished, if there is one."""
-        state = next(iter(self.walks.layers[0]))
+        state = next(iter(self.layers[0]))
         path: list[tuple[int, Choice]] = []
-        for entry, onward in zip(self.chain.entries, self.walks.onward, strict=True):
+        for entry, onward in zip(steps, self.onward, strict=True):
             found = next(
                 (
                     (tile, choice, after)

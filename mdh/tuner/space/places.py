@@ -7,6 +7,7 @@ becomes two holes.
 """
 
 from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 from mdh.ir.program import Program, Stage
 from mdh.results.trial import Value
@@ -26,6 +27,7 @@ from mdh.schedule.model import (
 )
 from mdh.source import Span
 
+E = TypeVar("E", TileEntry, Core)
 COUNTS = (1, 2, 4, 8, 16)
 """The values of a hole inside `grouped(?)`: language section 7."""
 
@@ -74,27 +76,20 @@ class Namer:
         inputs, outputs = self.program.inputs(self.stage), self.program.outputs(self.stage)
         return replace(
             step,
-            tiles=tuple(self._tile(d, t) for d, t in enumerate(step.tiles)),
+            tiles=tuple(self._entry(d, t, "tile") for d, t in enumerate(step.tiles)),
             inputs=tuple(self._mem(b, m) for b, m in zip(inputs, step.inputs, strict=False)),
             outputs=tuple(self._mem(b, m) for b, m in zip(outputs, step.outputs, strict=False)),
-            cores=tuple(self._core(d, c) for d, c in enumerate(step.cores)),
+            cores=tuple(self._entry(d, c, "core") for d, c in enumerate(step.cores)),
             attrs=self._attrs("", step.attrs),
         )
 
-    def _dim(self, d: int) -> str:
-        return self.stage.dims[d].name if d < len(self.stage.dims) else str(d + 1)
-
-    def _tile(self, d: int, tile: TileEntry) -> TileEntry:
-        value = tile.value
+    def _entry(self, d: int, entry: E, what: str) -> E:
+        """The entry of a dimension. what: `tile` or `core`."""
+        dim = self.stage.dims[d].name if d < len(self.stage.dims) else str(d + 1)
+        value: Any = entry.value
         if isinstance(value, Hole):
-            value = self._open(value, "tile", f"tile.{self._dim(d)}", dim=d)
-        return replace(tile, value=value, attrs=self._attrs(f"{self._dim(d)}.", tile.attrs))
-
-    def _core(self, d: int, core: Core) -> Core:
-        value = core.value
-        if isinstance(value, Hole):
-            value = self._open(value, "core", f"core.{self._dim(d)}", dim=d)
-        return replace(core, value=value, attrs=self._attrs(f"{self._dim(d)}.", core.attrs))
+            value = self._open(value, what, f"{what}.{dim}", dim=d)
+        return replace(entry, value=value, attrs=self._attrs(f"{dim}.", entry.attrs))
 
     def _mem(self, buffer: str, mem: Mem) -> Mem:
         value = mem.value

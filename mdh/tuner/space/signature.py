@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import product
+from math import prod
 from typing import NamedTuple
 
 from mdh.checker.rules.warps import LANES
@@ -46,14 +47,6 @@ class Bounds:
     def of(machine: Machine, *, atoms: bool) -> "Bounds":
         return Bounds(None if machine.kind == "cpu" else machine.threads_per_block, atoms)
 
-    def possible(self, s: Signature) -> bool:
-        """Whether further splits may still make `s` legal."""
-        return self.units_possible(s.units) and axis_choices(s.claims) > 0
-
-    def split(self, s: Signature, layer: Layer, axes: int, parts: int, mark: int) -> Signature | None:
-        """`s` with one more split of `parts` units over a layer; None if it cannot become legal any more."""
-        return _split(self, s, layer, axes, parts, mark)
-
     def units_possible(self, units: tuple[int, ...]) -> bool:
         """Whether units may still become legal; further splits only increase them."""
         warps, threads = units
@@ -88,16 +81,13 @@ def joined(a: Signature, b: Signature) -> Signature | None:
 
 
 @lru_cache(maxsize=1 << 17)
-def _split(bounds: Bounds, s: Signature, layer: Layer, axes: int, parts: int, mark: int) -> Signature | None:
-    split = _split_over(s, layer, axes, parts, mark)
-    return split if bounds.possible(split) else None
-
-
-def _split_over(s: Signature, layer: Layer, axes: int, parts: int, mark: int) -> Signature:
+def split(bounds: Bounds, s: Signature, layer: Layer, axes: int, parts: int, mark: int) -> Signature | None:
+    """`s` with one more split of `parts` units over a layer; None if it cannot become legal any more."""
     units = tuple(u * parts if name == layer else u for name, u in zip(COUNTED, s.units, strict=True))
     claims = dict(s.claims)
     claims[layer] = tuple(sorted((*claims.get(layer, ()), axes)))
-    return Signature(units, tuple(sorted(claims.items())), s.names, s.marks | mark)
+    found = Signature(units, tuple(sorted(claims.items())), s.names, s.marks | mark)
+    return found if bounds.units_possible(units) and axis_choices(found.claims) else None
 
 
 @cache
@@ -117,7 +107,4 @@ def assigned(masks: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 @cache
 def axis_choices(claims: tuple[tuple[str, tuple[int, ...]], ...]) -> int:
     """The number of ways in which the splits over all layers can take their axes."""
-    n = 1
-    for _, masks in claims:
-        n *= assignments(masks)
-    return n
+    return prod(assignments(masks) for _, masks in claims)

@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from random import Random
 
+from mdh.checker.entries import RM_ATTRS, SM_ATTRS
 from mdh.checker.run import check
 from mdh.diagnostics import Failed
+from mdh.hardware import THREADED, Space
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.language import LANGUAGES
@@ -14,10 +17,21 @@ from mdh.machine import Machine
 from mdh.results.trial import Value
 from mdh.results.variable import Point, Variable
 from mdh.schedule.binding import bind
-from mdh.schedule.model import Schedule
+from mdh.schedule.model import (
+    Attr,
+    BufferPlace,
+    Core,
+    ForEntry,
+    Hole,
+    Mem,
+    Schedule,
+    Section,
+    Step,
+    TileEntry,
+    Unit,
+)
 from mdh.tuner.space.domains import LOOP, core_layers
 from mdh.tuner.space.exact import Joint
-from mdh.tuner.space.idle import without_idle_attributes
 from mdh.tuner.space.ladder import Ladder
 from mdh.tuner.space.outline import StageOutline
 
@@ -36,7 +50,7 @@ class Loops:
     cores: tuple[int, ...]
     stage: str
     step: int
-    positions: tuple[int, ...] = ()
+    positions: tuple[int, ...]
 
     def sequence(self, point: Point) -> tuple[int, ...]:
         """The entries that the point makes loops, from outside."""
@@ -57,7 +71,7 @@ class Loops:
 @dataclass(frozen=True)
 class ExactSpace:
     """Every choice of values that is structurally legal: tiles, sets, shared names, units of the layers and
-    how they nest (by bands, see `nested`), regions from outside in.
+    how they nest (by bands, see `make.nested`), regions from outside in.
 
     variables: in the order of their first places. What else makes a schedule legal (`where`, capacity,
     nesting inside of a band, dependences) is asked of single points, by `plan`. template: the schedule, each
@@ -96,10 +110,7 @@ class ExactSpace:
     @property
     def raw(self) -> int:
         """The product of all domains, constraints aside."""
-        n = 1
-        for variable in self.variables:
-            n *= len(variable.values)
-        return n
+        return prod(len(variable.values) for variable in self.variables)
 
     def unrank(self, rank: int) -> Point:
         """The point of a rank from 0 to count - 1; a bijection."""
@@ -185,9 +196,7 @@ class ExactSpace:
             v.name.removeprefix("?"): spelled[i] for i, v in enumerate(self.variables) if i not in hidden
         }
         bound = bind(self.template, values, dict(self.constants))
-        return replace(
-            bound, sections=tuple(map(without_idle_attributes, self.template.sections, bound.sections))
-        )
+        return replace(bound, sections=tuple(map(_without_idle, self.template.sections, bound.sections)))
 
     def plan(self, point: Point) -> Plan | Failed:
         """The checked plan, or why the point is not legal."""
@@ -204,3 +213,60 @@ class ExactSpace:
 
     def _point(self, values: dict[int, Value]) -> Point:
         return tuple(values[i] for i in range(len(self.variables)))
+
+
+def _without_idle(template: Section, bound: Section) -> Section:
+    """The bound section without attributes that the value of a hole leaves without effect. `?@pad(4)` pads if
+    the entry is staged, and has no effect if it is `^`; the checker would refuse it there (K110). Only
+    entries that are holes in the template lose attributes."""
+    return replace(bound, steps=tuple(map(_step, template.steps, bound.steps)))
+
+
+def _step(template: Step, bound: Step) -> Step:
+    inputs = tuple(map(_input, template.inputs, bound.inputs))
+    step = replace(bound, inputs=inputs, cores=tuple(map(_core, template.cores, bound.cores)))
+    open_inputs = any(isinstance(m.value, Hole) or _open_region(m) for m in template.inputs)
+    open_loops = any(isinstance(t.value, Hole) for t in template.tiles)
+    open_loops = open_loops or any(isinstance(c.value, Hole) for c in template.cores)
+    idle: set[str] = set()
+    if open_inputs and not any(_staged(m) for m in inputs):
+        idle.add("stages")
+    if open_loops and not any(map(_loops, step.tiles, step.cores)):
+        idle |= {"stages", "unroll"}
+    return replace(step, attrs=tuple(a for a in step.attrs if a.name not in idle))
+
+
+def _input(template: Mem, bound: Mem) -> Mem:
+    if not isinstance(template.value, Hole) and not _open_region(template):
+        return bound
+    place = bound.value
+    if not isinstance(place, BufferPlace) or place.region not in (Space.SM, Space.RM):
+        return replace(bound, attrs=())
+    kept = SM_ATTRS if place.region == Space.SM else RM_ATTRS
+    return replace(bound, attrs=_among(bound.attrs, kept))
+
+
+def _core(template: Core, bound: Core) -> Core:
+    dealt = isinstance(bound.value, Unit) and bound.value.layer in THREADED
+    if not isinstance(template.value, Hole) or dealt:
+        return bound
+    return replace(bound, attrs=_among(bound.attrs, ()))
+
+
+def _open_region(mem: Mem) -> bool:
+    return isinstance(mem.value, BufferPlace) and isinstance(mem.value.region, Hole)
+
+
+def _staged(mem: Mem) -> bool:
+    return isinstance(mem.value, BufferPlace) and mem.value.region in (Space.SM, Space.RM)
+
+
+def _loops(tile: TileEntry, core: Core) -> bool:
+    """Whether this is a sequential loop, even of one part."""
+    return isinstance(tile.value, int) and (
+        isinstance(core.value, ForEntry) or not isinstance(core.value, Unit)
+    )
+
+
+def _among(attrs: tuple[Attr, ...], names: tuple[str, ...]) -> tuple[Attr, ...]:
+    return tuple(a for a in attrs if a.name in names)

@@ -9,37 +9,22 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
+from mdh.tuner.space.chain import Chain
 from mdh.tuner.space.paths import Paths
 from mdh.tuner.space.signature import NEUTRAL, Signature, axis_choices, joined
 
 Units = tuple[int, ...]
-
-
-MARKS = 8
-"""Bits of a code that hold marks."""
-FIELD = 3
-"""Bits of each further field: how many splits may take the same axes; from 4 on no axes are left."""
-
 MOST_KEPT = 2000
 """Groups of a chain that draws come back to."""
 
 
 @dataclass
 class Rests:
-    """Signatures with neutral units, numbered.
-
-    Those without names have a code too: the marks, and a field for each layer and set of axes, so that two of
-    them go together by a sum of fields and a union of marks.
-    """
+    """Signatures with neutral units, numbered."""
 
     numbers: dict[Signature, int] = field(default_factory=dict)
     values: list[Signature] = field(default_factory=list)
-    codes: list[int] = field(default_factory=list)
-    """-1 where there are names."""
-    fields: dict[tuple[str, int], int] = field(default_factory=dict)
-    coded: dict[int, tuple[int, int]] = field(default_factory=dict)
     pairs: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
-    named: bool = False
 
     def number(self, s: Signature) -> int:
         rest = s._replace(units=NEUTRAL.units)
@@ -47,31 +32,6 @@ class Rests:
         if found is None:
             found = self.numbers[rest] = len(self.values)
             self.values.append(rest)
-            self.codes.append(-1 if rest.names else self._code(rest))
-            self.named = self.named or bool(rest.names)
-        return found
-
-    def _code(self, rest: Signature) -> int:
-        code = rest.marks
-        assert code < 1 << MARKS
-        for layer, masks in rest.claims:
-            for mask in masks:
-                shift = self.fields.setdefault((layer, mask), MARKS + FIELD * len(self.fields))
-                code += 1 << shift
-        return code
-
-    def of_code(self, code: int) -> tuple[int, int]:
-        """Ways to give out axes, 0 where there are none, and the number of the rest."""
-        found = self.coded.get(code)
-        if found is None:
-            claims: dict[str, tuple[int, ...]] = {}
-            for (layer, mask), shift in self.fields.items():
-                n = code >> shift & (1 << FIELD) - 1
-                if n:
-                    claims[layer] = tuple(sorted(claims.get(layer, ()) + (mask,) * n))
-            rest = Signature(claims=tuple(sorted(claims.items())), marks=code & (1 << MARKS) - 1)
-            ways = axis_choices(rest.claims)
-            found = self.coded[code] = (ways, self.number(rest) if ways else 0)
         return found
 
     def pair(self, a: int, b: int) -> tuple[int, int]:
@@ -94,25 +54,27 @@ class Onward(Protocol):
 
 @dataclass
 class Fork:
-    """The frames of the next stage: each is a way to go on."""
+    """The frames of the next stage: each is a way to go on. strands: the chains of each."""
 
-    tallies: Sequence["Tally"]
+    strands: Sequence["Strand"]
     known: dict[int, int] = field(default_factory=dict)
 
     def count(self, units: Units, rest: int) -> int:
         if rest not in self.known:
-            self.known[rest] = sum(tally.count(units, rest) for tally in self.tallies)
+            self.known[rest] = sum(strand[0].count(units, rest) for strand in self.strands)
         return self.known[rest]
 
 
 @dataclass
 class Tally:
-    """One chain and all behind it. following: what comes next; None behind the last chain.
+    """One chain and all behind it. paths: of its shape. following: what comes next; None behind the last
+    chain.
 
     closes: the last of its stage, where axes are given out, units start anew, and `due` marks must be there.
     later: shared variables that chains behind this one read.
     """
 
+    chain: Chain
     paths: Paths
     closes: bool
     due: int
@@ -127,15 +89,58 @@ class Tally:
     kept: dict[tuple[Units, int], list[tuple[Units, int]]] = field(default_factory=dict)
 
     @cached_property
-    def rows(self) -> dict[Units, list[tuple[int, int]]]:
-        """The signatures of the chain by their units: rest and number of paths."""
-        out: dict[Units, list[tuple[int, int]]] = {}
-        for s, n in self.paths.table.items():
-            out.setdefault(s.units, []).append((self.rests.number(s), n))
+    def alike(self) -> dict[Units, list[Signature]]:
+        """The signatures of the chain by their units."""
+        out: dict[Units, list[Signature]] = {}
+        for s in self.paths.table:
+            out.setdefault(s.units, []).append(s)
         return out
 
+    @cached_property
+    def rows(self) -> dict[Units, list[tuple[int, int]]]:
+        """The same as rest and number of paths."""
+        number, table = self.rests.number, self.paths.table
+        return {units: [(number(s), table[s]) for s in alike] for units, alike in self.alike.items()}
+
     def completions(self, acc: Signature) -> int:
+        """In how many ways this chain and all behind it complete `acc`."""
         return self.count(acc.units, self.rests.number(acc))
+
+    def onward(self, acc: Signature) -> int:
+        """In how many ways all behind this chain completes `acc`."""
+        return 1 if self.following is None else self.following.count(acc.units, self.rests.number(acc))
+
+    def leads_on(self, acc: Signature, signature: Signature) -> bool:
+        after = self.join(acc, signature)
+        return after is not None and self.onward(after[1]) > 0
+
+    def place(self, acc: Signature, rank: int) -> tuple[Signature, int]:
+        """The signature in which a rank among the ways to go on from `acc` lies, and the rank among those
+        with this signature."""
+        for units, ways in self.groups(acc):
+            if rank >= ways:
+                rank -= ways
+                continue
+            for signature in self.alike[units]:
+                own = self._ways(acc, signature)
+                if rank < own:
+                    return signature, rank
+                rank -= own
+        raise IndexError("a rank beyond the ways to go on")
+
+    def before(self, acc: Signature, signature: Signature) -> int:
+        """The ways to go on from `acc` that `place` finds before those with this signature."""
+        skipped = 0
+        for units, ways in self.groups(acc):
+            if units == signature.units:
+                break
+            skipped += ways
+        alike = self.alike[signature.units]
+        return skipped + sum(self._ways(acc, s) for s in alike[: alike.index(signature)])
+
+    def _ways(self, acc: Signature, signature: Signature) -> int:
+        after = self.join(acc, signature)
+        return 0 if after is None else self.paths.table[signature] * after[0] * self.onward(after[1])
 
     def join(self, acc: Signature, signature: Signature) -> tuple[int, Signature] | None:
         """Ways to give out axes (1 where the stage goes on), and what the next chain finds; None: illegal."""
@@ -151,7 +156,7 @@ class Tally:
         key = (units, rest)
         known = self.known.get(key)
         if known is None:
-            known = self.known[key] = self._sum(units, rest)
+            known = self.known[key] = sum(ways for _, ways in self._groups(units, rest))
         return known
 
     def groups(self, acc: Signature) -> list[tuple[Units, int]]:
@@ -163,9 +168,6 @@ class Tally:
                 self.kept.clear()
             found = self.kept[key] = self._groups(*key)
         return found
-
-    def _sum(self, acc: Units, rest: int) -> int:
-        return sum(ways for _, ways in self._groups(acc, rest))
 
     def _groups(self, acc: Units, rest: int) -> list[tuple[Units, int]]:
         if acc not in self.meetings:
@@ -186,51 +188,19 @@ class Tally:
         met = sum(len(self.meetings[units]) for units, _ in self.known)
         return met + sum(len(self.rows[units]) for _, units in self.steps)
 
-    @cached_property
-    def alike(self) -> dict[Units, list[Signature]]:
-        """The signatures of the chain by their units."""
-        out: dict[Units, list[Signature]] = {}
-        for s in self.paths.table:
-            out.setdefault(s.units, []).append(s)
-        return out
-
-    @cached_property
-    def coded(self) -> dict[Units, list[tuple[int, int, int]]]:
-        """The rows with the fields and the marks of the codes."""
-        marks, codes = (1 << MARKS) - 1, self.rests.codes
-        return {
-            units: [(codes[r] & ~marks, codes[r] & marks, n) for r, n in rows]
-            for units, rows in self.rows.items()
-        }
-
     def _steps(self, rest: int, units: Units) -> list[tuple[int, int]]:
         """How many paths with these units lead to which rest."""
         key = (rest, units)
         found = self.steps.get(key)
         if found is None:
-            both = self._pairs(rest, units) if self.rests.named else self._sums(rest, units)
             sums: dict[int, int] = {}
-            for (ways, number), n in both:
+            for other, n in self.rows[units]:
+                ways, number = self.rests.pair(rest, other)
                 after = self._after(number) if ways else -1
                 if after >= 0:
                     sums[after] = sums.get(after, 0) + n * (ways if self.closes else 1)
             found = self.steps[key] = [(n, after) for after, n in sums.items()]
         return found
-
-    def _pairs(self, rest: int, units: Units) -> list[tuple[tuple[int, int], int]]:
-        """Ways and number of what the rest and each row give together, and how many paths lead there."""
-        return [(self.rests.pair(rest, other), n) for other, n in self.rows[units]]
-
-    def _sums(self, rest: int, units: Units) -> list[tuple[tuple[int, int], int]]:
-        """The same by codes."""
-        fields = self.rests.codes[rest]
-        own = fields & (1 << MARKS) - 1
-        fields -= own
-        sums: dict[int, int] = {}
-        for more, marks, n in self.coded[units]:
-            code = fields + more | own | marks
-            sums[code] = sums.get(code, 0) + n
-        return [(self.rests.of_code(code), n) for code, n in sums.items()]
 
     def _closed(self, rest: int, units: Units) -> int:
         """The rows of some units, once these are known to be legal: they leave nothing to the next stage."""
@@ -245,7 +215,7 @@ class Tally:
 
     def _units(self, a: Units, b: Units) -> Units | None:
         both = tuple(x * y for x, y in zip(a, b, strict=True))
-        bounds = self.paths.chain.bounds
+        bounds = self.chain.bounds
         legal = bounds.units_legal(both) if self.closes else bounds.units_possible(both)
         return both if legal else None
 
@@ -263,3 +233,7 @@ class Tally:
         if self.closes:
             return self.rests.number(Signature(names=names))
         return self.rests.number(both._replace(names=names))
+
+
+Strand = tuple[Tally, ...]
+"""The chains of one stage inside of one frame."""

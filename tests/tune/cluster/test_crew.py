@@ -13,8 +13,7 @@ from mdh.results.trial import Failure, Job, Limits, Outcome
 from mdh.tuner.cluster import crew as crews
 from mdh.tuner.cluster.bench import ClusterBench
 from mdh.tuner.cluster.crew import Crew
-from mdh.tuner.cluster.holder import holder
-from mdh.tuner.cluster.inventory import Inventory, fingerprint
+from mdh.tuner.cluster.inventory import Inventory, fingerprint, holder
 from mdh.tuner.cluster.messages import outcome_json
 from mdh.tuner.cluster.refusals import WorkerLostError
 from mdh.tuner.measure.wire import Json, failed_json

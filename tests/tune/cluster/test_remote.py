@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mdh.tuner.cluster import remote
-from mdh.tuner.cluster.holder import holder
+from mdh.tuner.cluster.inventory import holder
 from mdh.tuner.cluster.messages import candidate_json, read_outcome
 from mdh.tuner.measure.wire import Json
 from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS

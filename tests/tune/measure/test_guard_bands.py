@@ -14,8 +14,7 @@ from mdh.pipeline import Pipeline
 from mdh.source import Source
 from mdh.target.text import KernelText
 from mdh.tuner.measure.inputs import write_expected
-from mdh.tuner.measure.judging import Judge, Trusted
-from mdh.tuner.measure.memory import Held
+from mdh.tuner.measure.judging import Held, Judge, Trusted
 from tests.support.corpus import INPUTS
 from tests.support.planted_faults import PLANTED
 

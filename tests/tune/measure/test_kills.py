@@ -1,6 +1,6 @@
 """Whether a killed, late or crashed worker speaks against its candidate."""
 
-from mdh.tuner.measure.kills import Kills
+from mdh.tuner.measure.outcomes import Kills
 
 
 def test_a_limit_that_passed_while_others_are_killed_is_believed_the_second_time() -> None:

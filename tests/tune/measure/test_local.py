@@ -14,8 +14,8 @@ import pytest
 from mdh.diagnostics import Failed
 from mdh.results.trial import Effort, Failure, Job, Limits, Outcome
 from mdh.tuner.measure import outage, posts
-from mdh.tuner.measure.faults import KINDS
 from mdh.tuner.measure.local import LocalBench
+from tests.support.faulty_worker import KINDS, planting
 from tests.tune.measure.bench import CLASSES, EFFORT, GOOD, JOB, LIMITS, candidate, gone, keyed, plan
 
 
@@ -33,8 +33,8 @@ def test_good_candidates_are_measured_and_bad_schedules_refused() -> None:
             before = bench._measurers.all[0]._worker
             duel = await bench.duel((GOOD[0], bad[0], GOOD[0]), thorough, LIMITS)
             assert bench._measurers.all[0]._worker is not before
-            assert bench.machine.kind == "cpu"
-            assert bench.target == "opencl"
+            assert bench.ground.machine.kind == "cpu"
+            assert bench.ground.target == "opencl"
             return trials, duel, pids(bench), bench._folder
 
     trials, duel, workers, folder = asyncio.run(run())
@@ -69,11 +69,13 @@ def test_planted_faults_are_named_and_good_ones_survive(tmp_path: Path) -> None:
     given = (*GOOD[: len(KINDS)], WRONG, *WELL)
 
     async def run() -> list[Outcome]:
-        async with LocalBench(JOB, jobs=2, faults=faults) as bench:
+        async with LocalBench(JOB, jobs=2) as bench:
             trials = (bench.trial(c, EFFORT, short.get(kinds.get(c.key, ""), LIMITS)) for c in given)
             return await asyncio.gather(*trials)
 
-    outcomes = dict(zip((c.key for c in given), asyncio.run(run()), strict=True))
+    with planting(faults):
+        found = asyncio.run(run())
+    outcomes = dict(zip((c.key for c in given), found, strict=True))
     for key, kind in kinds.items():
         outcome = outcomes[key]
         assert outcome.failure == CLASSES[kind], (kind, outcome)

@@ -28,9 +28,8 @@ from mdh.tuner.measure.failures import (
     refused,
     wordless,
 )
-from mdh.tuner.measure.groups import group_of
 from mdh.tuner.measure.local import LocalBench
-from mdh.tuner.measure.process import Command, Late, Worker
+from mdh.tuner.measure.process import Command, Late, Worker, group_of
 from tests.target import features
 from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS, gone
 

@@ -10,7 +10,6 @@ from mdh.tuner.measure import outage, posts, wire
 from mdh.tuner.measure.outage import Outage
 from mdh.tuner.measure.posts import Posts
 from mdh.tuner.measure.process import Command
-from mdh.tuner.measure.quiet import Quiet
 from tests.tune.doubles import GreetingWorker, StartingPost
 
 
@@ -97,7 +96,7 @@ def test_what_a_later_worker_is_refused_with_is_the_machines_doing(monkeypatch: 
             return GreetingWorker(next(left))
 
         monkeypatch.setattr(posts.Worker, "start", start)
-        return posts.Post("c", Command((), {}), Quiet(needed=False), None, proved=proved)
+        return posts.Post("c", Command((), {}), posts.Quiet(needed=False), None, proved=proved)
 
     async def code(one: posts.Post) -> str:
         with pytest.raises(Failed) as found:

@@ -15,10 +15,10 @@ from mdh.results.trial import Effort, Failure, Job, Limits, Outcome
 from mdh.schema import convert
 from mdh.source import Source
 from mdh.tuner.measure.failures import classify, crashed, message_of, of_the_machine, poisons, timed_out
-from mdh.tuner.measure.faults import KINDS, Faults
-from mdh.tuner.measure.patience import Patience
+from mdh.tuner.measure.outcomes import Patience
 from mdh.tuner.measure.timing import run_timed
 from mdh.tuner.measure.wire import failed_json, read_failed, read_text, text_json
+from tests.support.faulty_worker import KINDS, Faults
 from tests.tune.measure.bench import MATMUL
 
 

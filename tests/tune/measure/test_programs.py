@@ -11,12 +11,15 @@ import pytest
 
 from mdh.device.api import open_device
 from mdh.device.cache import Cache, open_cache
+from mdh.device.faults import faults_of
 from mdh.device.opencl import OpenCLDevice
 from mdh.device.programs import keep_program, kept_program, program_key
 from mdh.device.protocols import Keeps
 from mdh.diagnostics import Failed
 from mdh.pipeline import Pipeline
 from mdh.results.trial import Effort, Outcome
+from mdh.schedule.model import Schedule
+from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.text import KernelText
 from mdh.tuner.measure.local import LocalBench
@@ -36,12 +39,16 @@ def device() -> OpenCLDevice:
     return opened
 
 
-@pytest.fixture(scope="module")
-def text(device: OpenCLDevice) -> KernelText:
+def text_of(device: OpenCLDevice, schedule: Schedule | None) -> KernelText:
     pipeline = Pipeline()
     program = pipeline.read(Source("matmul.c", MATMUL))
-    checked = pipeline.check(program, None, device.machine, "opencl")
-    return pipeline.emit(pipeline.lower(checked.plan), program)
+    checked = pipeline.check(program, schedule, device.machine, "opencl")
+    return pipeline.emit(pipeline.lower(checked.plan), program, faults_of(device))
+
+
+@pytest.fixture(scope="module")
+def text(device: OpenCLDevice) -> KernelText:
+    return text_of(device, None)
 
 
 def test_a_kept_program_computes_what_the_built_one_does(
@@ -109,30 +116,31 @@ def test_pyopencl_unpickles_nothing() -> None:
     assert done.stdout == "True\n", done.stderr
 
 
-def test_finalists_alone_are_kept_and_built_faster_the_next_time(cache: Cache) -> None:
+def test_finalists_alone_are_kept_and_built_faster_the_next_time(device: OpenCLDevice, cache: Cache) -> None:
     final = Effort(samples=2, seconds=0.1, inputs=4)
 
-    async def first() -> tuple[Outcome, int, tuple[Outcome, ...], str]:
+    async def first() -> tuple[Outcome, int, tuple[Outcome, ...]]:
         async with LocalBench(JOB, jobs=1, cache=cache) as bench:
             quick = await bench.trial(GOOD[0], EFFORT, LIMITS)
             before = cache.usage().entries
             duel = await bench.duel(GOOD[1:3], final, LIMITS)
-            return quick, before, duel, bench._cached[GOOD[2].key]
+            return quick, before, duel
 
     async def second() -> list[Outcome]:
         async with LocalBench(JOB, jobs=1, cache=cache) as bench:
             found = [await bench.trial(c, EFFORT, LIMITS) for c in GOOD[:2]]
             found.append(await bench.trial(GOOD[2], final, LIMITS))
-            bench.drop((GOOD[0].key, GOOD[1].key))
             return found
 
-    quick, before, duel, key = asyncio.run(first())
+    quick, before, duel = asyncio.run(first())
     assert (quick.failure, [o.failure for o in duel]) == (None, [None, None])
     assert (before, cache.usage().entries) == (0, 2)
+    key = program_key(text_of(device, parse_schedule(Source("s.mdh", GOOD[2].schedule))), device)
+    assert cache.get(key)
     refused = b"not what the runtime made"
     cache.put(key, refused)
     anew, kept, rebuilt = asyncio.run(second())
     assert [anew.failure, kept.failure, rebuilt.failure] == [None] * 3
     assert kept.build_seconds < 0.5 * anew.build_seconds
-    assert cache.usage().entries == 1
+    assert cache.usage().entries == 2
     assert cache.get(key) not in (None, refused)

@@ -4,16 +4,17 @@ from itertools import pairwise
 from random import Random
 
 import pytest
+from optuna.distributions import CategoricalDistribution, IntDistribution
 
 from mdh.results.variable import Kind, Variable
-from mdh.tuner.search.encoding import Category, Integer, encoding_of, factors
+from mdh.tuner.search.encoding import encoding_of, factors
 from tests.tune.search.doubles import ListedSpace, chain, nested_space, small_space
 
 
 def _suggestion(space: ListedSpace, rng: Random) -> dict[str, int | str]:
     return {
-        p.name: rng.randint(0, p.high) if isinstance(p, Integer) else rng.choice(p.choices)
-        for p in encoding_of(space.variables).parameters
+        name: rng.randint(0, p.high) if isinstance(p, IntDistribution) else rng.choice(p.choices)
+        for name, p in encoding_of(space.variables).parameters.items()
     }
 
 
@@ -28,7 +29,7 @@ SPACES = {
 def test_points_survive(name: str) -> None:
     space = SPACES[name]
     encoding = encoding_of(space.variables)
-    names = {p.name for p in encoding.parameters}
+    names = encoding.parameters.keys()
     for point in space.points[:: max(1, space.count // 500)]:
         words = encoding.encode(point)
         assert set(words) == names
@@ -41,12 +42,12 @@ def test_values_are_within_their_parameters(name: str) -> None:
     encoding = encoding_of(space.variables)
     for point in space.points[:: max(1, space.count // 500)]:
         words = encoding.encode(point)
-        for p in encoding.parameters:
-            match p:
-                case Integer(key, high):
+        for key, parameter in encoding.parameters.items():
+            match parameter:
+                case IntDistribution(high=high):
                     value = words[key]
                     assert isinstance(value, int) and 0 <= value <= high
-                case Category(key, choices):
+                case CategoricalDistribution(choices=choices):
                     assert words[key] in choices
 
 
@@ -64,7 +65,7 @@ def test_every_suggestion_of_exponents_is_a_point(name: str) -> None:
 def test_tiles_beside_divisors_are_places_in_order() -> None:
     space = SPACES["powers"]
     encoding = encoding_of(space.variables)
-    assert [p.name for p in encoding.parameters] == ["1.tile.k", "2.tile.k", "1.tile.i^2", "1.tile.i^3"]
+    assert list(encoding.parameters) == ["1.tile.k", "2.tile.k", "1.tile.i^2", "1.tile.i^3"]
     wish = encoding.decode({"1.tile.k": 0, "2.tile.k": 5, "1.tile.i^2": 2, "1.tile.i^3": 1})
     assert wish[1] == 1 and wish[2] == 12  # the larger tile stands outside
 

@@ -13,9 +13,8 @@ import pytest
 from mdh.diagnostics import Failed
 from mdh.results.variable import Kind, Point, Variable
 from mdh.tuner.search import DEFAULT, SAMPLERS, evolution, make_searcher, study_name
+from mdh.tuner.search.interfaces import Searcher, SearchSpace
 from mdh.tuner.search.optuna_strategy import RECIPES
-from mdh.tuner.search.searcher import Searcher
-from mdh.tuner.search.space import SearchSpace
 from mdh.tuner.search.uniform import free_draw
 from tests.tune.search.doubles import ListedSpace, chain, nested_space, small_space
 

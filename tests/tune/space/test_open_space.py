@@ -15,7 +15,7 @@ from mdh.results.variable import Point
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.tuner.space import ExactSpace
-from mdh.tuner.space import nested as nested_module
+from mdh.tuner.space import make as make_module
 from mdh.tuner.space.exact import Joint
 from mdh.tuner.space.frames import BLOCK, GRID, THREAD, Bands, Nesting
 from mdh.tuner.space.ladder import Ladder, Rung
@@ -61,7 +61,7 @@ def test_nesting_is_counted_as_listed(
     schedule: str, machine: str, bands: Bands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of all points without the rule, those that keep it: none is missing, none counts twice."""
-    monkeypatch.setattr(nested_module, "SPLITS", ())
+    monkeypatch.setattr(make_module, "SPLITS", ())
     found = space(schedule, machine, TWO_DIMS, M=4, N=2)
     wanted = {p for p in map(found.unrank, range(found.count)) if nests(found, p, bands)}
     joint = banded(found, bands)
@@ -79,7 +79,7 @@ def test_nesting_is_counted_as_listed(
 
 
 def test_what_does_not_nest_has_no_legal_plan(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nested_module, "SPLITS", ())
+    monkeypatch.setattr(make_module, "SPLITS", ())
     found, rng = space(HOLES * 2, "h200", TWO_DIMS, M=4, N=2), Random(5)
     for point in (found.draw(rng) for _ in range(200)):
         if not all(nests(found, point, bands) for bands in BANDS):

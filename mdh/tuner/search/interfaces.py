@@ -1,6 +1,7 @@
-"""The interface of a space of points, as searches use it. mdh.tuner.space implements it."""
+"""The interfaces of searches: the space of points that they search, the method, and the searcher that the
+tuning loop asks."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from hashlib import sha256
 from json import dumps
 from random import Random
@@ -11,7 +12,7 @@ from mdh.results.variable import Point, Variable
 
 
 class SearchSpace(Protocol):
-    """All structurally legal points, numbered from 0 to count - 1."""
+    """All structurally legal points, numbered from 0 to count - 1. mdh.tuner.space implements it."""
 
     @property
     def variables(self) -> tuple[Variable, ...]: ...
@@ -39,6 +40,32 @@ class SearchSpace(Protocol):
     def nearest(self, wish: Sequence[Value | None], /) -> Point:
         """A legal point near the wished one. A legal wish is returned unchanged. None in a wish leaves a
         value open."""
+
+
+class Strategy(Protocol):
+    """A search method. `suggest` and `learn` may come in any order: several points are in flight."""
+
+    def suggest(self, taken: Container[Point]) -> Point | None:
+        """A point that is not taken; None if it finds none soon, so that the searcher chooses one."""
+
+    def learn(self, point: Point, seconds: float | None) -> None:
+        """Reports the time of a point, suggested or not; None if it failed."""
+
+
+class Searcher(Protocol):
+    """Proposes points of a space. One process owns it."""
+
+    name: str
+
+    def ask(self) -> Point | None:
+        """A structurally legal point that was not proposed before; None if the space is used up."""
+
+    def claim(self, point: Point) -> bool:
+        """Claims a point from elsewhere that is about to be measured. False if another tuner of the study has
+        measured it, or is measuring it."""
+
+    def tell(self, point: Point, seconds: float | None) -> None:
+        """Reports the time of a point, asked for or not; None if it failed."""
 
 
 def fingerprint(space: SearchSpace) -> str:

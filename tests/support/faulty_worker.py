@@ -1,28 +1,51 @@
-"""Plants faults on purpose, to test that the bench survives and names them.
+"""A worker whose builder plants faults, to test that the bench survives and names them: inside `planting`, a
+bench starts this module in place of mdh's own worker.
 
-The only way in is the argument `--faults FILE` of the worker module, which `LocalBench.open(faults=…)` passes
-on. No command, option, schedule or environment variable leads to it. The file is JSON: candidate key -> a
-kind of KINDS, or a list of [old, new] replacements in the kernel's source, each of which must be found.
+The plan is a JSON file: candidate key -> a kind of KINDS, or a list of [old, new] replacements in the
+kernel's source, each of which must be found.
 """
 
 import ctypes
 import json
+import os
 import re
 import resource
 import signal
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from mdh.diagnostics import Diagnostic
 from mdh.memory_left import held_bytes
 from mdh.target.text import BufferArg, EntryPoint, KernelText
+from mdh.tuner.measure import process, worker
+from mdh.tuner.measure.wire import Json
 
 IN_KERNEL = ("illegal store", "misaligned", "trap", "endless loop", "shared memory", "launch shape")
 IN_BUILDER = ("endless compile", "compiler crash", "host memory")
 KINDS = (*IN_KERNEL, *IN_BUILDER)
+_PLAN = "MDH_TESTS_FAULTS"
+"""The environment variable of a worker that names the file."""
 _LITTLE = 64 << 20
 """Bytes that a builder may still take when its memory runs out on purpose."""
+
+
+@contextmanager
+def planting(path: Path | None) -> Iterator[None]:
+    """Inside, benches plant the faults of a file; None: no faults."""
+    if path is None:
+        yield
+        return
+    usual = process.WORKER
+    process.WORKER, os.environ[_PLAN] = __name__, str(path)
+    try:
+        yield
+    finally:
+        process.WORKER = usual
+        del os.environ[_PLAN]
 
 
 class Faults:
@@ -112,3 +135,34 @@ def _eat_memory() -> None:
     eaten = []
     while True:
         eaten.append(bytearray(1 << 20))
+
+
+class FaultyBuilder:
+    """A builder of mdh's own. The fault of a candidate is planted where its text is made."""
+
+    def __init__(self, builder: Any) -> None:
+        self._builder, self._text = builder, builder._text
+        self._faults, self._key = Faults(Path(os.environ[_PLAN])), ""
+        builder._text = self._planted
+
+    def answer(self, request: Json) -> Json:
+        self._key = request.get("key", "")
+        answer: Json = self._builder.answer(request)
+        return answer
+
+    def poisoned(self, found: Diagnostic) -> bool:
+        return bool(self._builder.poisoned(found))
+
+    def _planted(self, schedule: str) -> KernelText:
+        self._faults.in_builder(self._key)
+        return self._faults.in_text(self._key, self._text(schedule))
+
+
+def main() -> int:
+    usual = worker._builder
+    worker._builder = lambda *words: FaultyBuilder(usual(*words))
+    return worker.main(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
