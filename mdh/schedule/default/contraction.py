@@ -11,8 +11,6 @@ from itertools import permutations
 from mdh.cost.gpu import Joining
 from mdh.ir.program import DimKind
 from mdh.machine import Machine
-from mdh.schedule.default.atoms import find_matrices
-from mdh.schedule.default.contraction_atoms import contraction_atoms
 from mdh.schedule.default.contraction_cpu import contraction_cpu
 from mdh.schedule.default.contraction_gpu import contraction_gpu
 from mdh.schedule.default.operands import Contraction
@@ -75,13 +73,9 @@ def contraction(
     """The steps. joining: how blocks that share a sum may add to the outputs."""
     if machine.kind == "cpu":
         return contraction_cpu(shape, found, machine)
-    matrices = find_matrices(shape, machine, target)
-    atoms = contraction_atoms(shape, matrices, machine, joining) if matrices is not None else None
-    if atoms is not None:
-        return atoms
     window = find_window(shape, found)
     adding = joining is Joining.IN_PLACE
     slid = window_gpu(shape, window, machine, adding=adding) if window is not None else None
     if slid is not None:
         return slid
-    return contraction_gpu(shape, found, machine, joining)
+    return contraction_gpu(shape, found, machine, target, joining)

@@ -1,8 +1,8 @@
 """Products of matrices on tensor cores: chooses tiles, and the number of parts of the sum, by an estimate.
 
-A block computes a tile of the result. Its warps each hold a part in registers, in the elements of atoms. Slices
-of both factors are copied to shared memory some slots ahead. If the results are too few to fill the machine,
-blocks share the sum.
+A block computes a tile of the result. Its warps each hold a part in registers, in the elements of atoms.
+Slices of both factors are copied to shared memory some slots ahead. If the results are too few to fill the
+machine, blocks share the sum.
 """
 
 from collections.abc import Iterator
@@ -16,13 +16,16 @@ from mdh.ir.atoms import LANES
 from mdh.machine import Machine
 from mdh.occupancy import registers_at
 from mdh.schedule.default.atoms import Factor, Matrices
-from mdh.schedule.default.contraction_gpu import GROUP, PARTS
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
 from mdh.schedule.default.operands import Tiling
 from mdh.schedule.default.outline import ScheduleBuilder, attribute, held
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Arg, ArgCall, Attr, BufferPlace, Mem, Unit
 
+PARTS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64)
+"""The numbers of parts that the longest reduced dimension may be cut into."""
+GROUP = 8
+"""Rows of blocks that run at about the same time, so that they share operands in the cache."""
 SIDES = (8, 16, 32, 64)
 """Rows and columns of a warp."""
 RESULTS_F64 = 1024
@@ -54,15 +57,14 @@ class AtomTiling(Tiling):
     slots: int = 1
 
 
-def contraction_atoms(
+def best_plan(
     shape: Shape, found: Matrices, machine: Machine, joining: Joining
-) -> ScheduleBuilder | None:
-    """The steps of the plan with the best estimate; None if no plan fits."""
+) -> tuple[AtomTiling, float] | None:
+    """The plan with the best estimate, in seconds; None if no plan fits."""
     moved = moved_bytes(shape, found)
     every = atom_plans(shape, found, machine, joining)
     work = ((p, atom_work(shape, found, machine, p, moved)) for p in every)
-    best = min(work, key=lambda p: atom_seconds(p[1], machine), default=None)
-    return None if best is None else atom_outline(shape, found, machine, best[0])
+    return min(((p, atom_seconds(w, machine)) for p, w in work), key=lambda p: p[1], default=None)
 
 
 def atom_plans(
