@@ -7,6 +7,7 @@ from statistics import median
 
 from mdh.cost.work import compulsory_bytes, operations, peak_of, work_of
 from mdh.ir.plan import Plan
+from mdh.language import LANGUAGES
 from mdh.results.comparison import Entry, Platform, Portability, Roof, Row, RowKind, Spread
 
 LEVEL = 0.95
@@ -53,9 +54,10 @@ def roof_of(plan: Plan) -> Roof | None:
     """By the machine's peak speeds. Memory bounds a stage only where what it reads and writes does not stay
     in the last cache, since runs are timed one after another. None where nothing bounds the program."""
     machine, seconds, memory = plan.machine, 0.0, 0.0
+    tensor_cores = LANGUAGES[plan.target].tensor_cores
     inside = work_of(plan)[1] <= machine.caches[-1]
     for stage in (s.stage for s in plan.stages):
-        arithmetic = operations(stage) / peak_of(machine, stage)
+        arithmetic = operations(stage) / peak_of(machine, stage, tensor_cores=tensor_cores)
         moved = 0.0 if inside else compulsory_bytes(plan.program, stage) / machine.bandwidth
         seconds += max(arithmetic, moved)
         memory += moved if moved > arithmetic else 0.0

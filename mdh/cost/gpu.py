@@ -128,13 +128,19 @@ def seconds(work: Work, machine: Machine, costs: Costs) -> float:
     full, rest = divmod(busiest(machine, work.blocks), work.resident)
     busy = (full * cycles(work.resident) + cycles(rest)) / machine.clock
     alone: float = joined(costs.overlap, busy, transfer(machine, work.moved, costs.reached))
-    if work.parts == 1:
+    return parted(alone, costs, machine, work.parts * work.written if work.parts > 1 else 0, work.joining)
+
+
+def parted(alone: float, costs: Costs, machine: Machine, parts: int, joining: Joining) -> float:
+    """Seconds of a call whose blocks take `alone`, with the joining of `parts` bytes of partial results; 0:
+    there are none."""
+    if not parts:
         return costs.launch + alone
-    parts = transfer(machine, work.parts * work.written, costs.reached)
-    if work.joining is Joining.KERNEL:
-        added = costs.second + parts
+    moved = transfer(machine, parts, costs.reached)
+    if joining is Joining.KERNEL:
+        added = costs.second + moved
     else:
-        added = costs.traffic * parts + (costs.start if work.joining is Joining.FRESH else 0.0)
+        added = costs.traffic * moved + (costs.start if joining is Joining.FRESH else 0.0)
     return costs.launch + costs.worth * (alone + added)
 
 

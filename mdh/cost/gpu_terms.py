@@ -6,6 +6,7 @@ AHEAD, GUARD, LOCAL_BYTES and the times of launches are rounded from four spaces
 from dataclasses import dataclass
 from math import ceil, prod, sqrt
 
+from mdh.cost.atom_terms import AtomLoop, atom_loop, tensor_cycles
 from mdh.cost.gpu import VECTOR_BYTES, WORD, busiest, multiply_rate, resident, transfer, warps_of
 from mdh.cost.nest import LANE, AccessView, Body, CostNest, StagedCopy, body_of, cuts
 from mdh.cost.prediction import Signs
@@ -68,31 +69,36 @@ class Asked:
 def gpu_terms(nest: CostNest) -> tuple[tuple[float, ...], Signs]:
     """Seconds of each of the terms (see `mdh.cost.prediction`), of the whole stage on all multiprocessors, at
     nominal speeds."""
-    machine, work, body, block = nest.machine, nest.work, body_of(nest), block_of(nest)
+    machine, work, atoms = nest.machine, nest.work, atom_loop(nest)
+    body, block = body_of(nest) if atoms is None else atoms.body, block_of(nest, atoms)
     times = nest.runs(body.start)
     cycle, passes = 1.0 / machine.clock, 2.0 if work.scan else 1.0
     most = busiest(machine, nest.blocks)
     waves = ceil(nest.blocks / (machine.units * block.resident))
-    asked = _asked(nest, body, block)
+    asked = _asked(nest, body, block, frozenset() if atoms is None else atoms.buffers())
     rate = multiply_rate(machine, double=work.is_float and work.value_bytes == 8)
-    instructions = body.points * (work.fused + work.other)
+    instructions = body.points * (work.fused + work.other) if atoms is None else atoms.instructions
+    multiplying = block.warps * times * instructions / max(rate, 0.1)
+    if atoms is not None:
+        multiplying = tensor_cycles(nest, atoms, times, block.warps, min(block.resident, most))
     issue = block.warps * times * (instructions + asked.instructions + 3.0) + asked.copies
     near_bytes, far_bytes = _traffic(nest, block)
     guarded = _guarded(nest, waves)
     share = most * cycle * passes * guarded
     terms = (
-        block.warps * times * instructions / max(rate, 0.1) * share,
+        multiplying * share,
         issue / ISSUES * share,
         asked.shared * share,
         asked.wavefronts * share,
         near_bytes / L2_BYTES * cycle * passes * most / nest.blocks,
         transfer(machine, far_bytes, REACHED) * passes,
-        _latency(nest, body, block, asked) * waves * cycle * passes * guarded,
+        _latency(nest, body, block, asked, atoms) * waves * cycle * passes * guarded,
         _spilled(body, block, times) * share,
         _combining(nest, block, waves),
         FIRST_LAUNCH + LAUNCH * _joining_kernels(nest),
     )
-    code = int(min(1e9, body.points * max(1, len(nest.views))))
+    points = body.points if atoms is None else atoms.atoms
+    code = int(min(1e9, points * max(1, len(nest.views))))
     return terms, Signs(block.spilled, max(0.0, 1.0 - nest.blocks / machine.units), code)
 
 
@@ -102,12 +108,13 @@ def _guarded(nest: CostNest, waves: int) -> float:
     return 1.0 + GUARD * sum(tested)
 
 
-def block_of(nest: CostNest) -> Residency:
+def block_of(nest: CostNest, atoms: AtomLoop | None = None) -> Residency:
     machine, tiles = nest.machine, nest.plan.tiles
     threads = prod(v.parts for v in nest.threads)
     warps = warps_of(machine, threads)
     held = sum(hold.tile.room for hold in tiles.holds if hold.tile.space is Space.RM)
-    wanted = -(-tiles.bytes_in(Space.RM) // WORD) + SPARE_REGISTERS
+    fragments = 0 if atoms is None else atoms.registers
+    wanted = -(-tiles.bytes_in(Space.RM) // WORD) + fragments + SPARE_REGISTERS
     limit = registers_at(machine, max(1, nest.plan.grid.occupancy) * warps)
     registers = max(16, min(wanted, limit))
     scratch = threads * WORD if any(Combine.SHARED in m for m in nest.plan.combines) else 0
@@ -123,11 +130,12 @@ def _spilled(body: Body, block: Residency, times: float) -> float:
     return cycles
 
 
-def _asked(nest: CostNest, body: Body, block: Residency) -> Asked:
+def _asked(nest: CostNest, body: Body, block: Residency, factors: frozenset[str]) -> Asked:
+    """factors: buffers that atoms read, which are counted with them."""
     instructions = copies = shared = wavefronts = far = near = 0.0
     runs, warp = block.warps * nest.runs(body.start), nest.machine.warp
     for view in nest.views:
-        if view.region is Space.RM:
+        if view.region is Space.RM or (view.access.buffer in factors and not view.access.store):
             continue
         n, width = _loads(nest, view, body)
         offsets = lane_offsets(nest, view, warp)
@@ -222,7 +230,7 @@ def _traffic(nest: CostNest, block: Residency) -> tuple[float, float]:
     return sum(n * (2.0 if s.scattered else 1.0) for s, n in zip(streams, near, strict=True)), far * missing
 
 
-def _latency(nest: CostNest, body: Body, block: Residency, asked: Asked) -> float:
+def _latency(nest: CostNest, body: Body, block: Residency, asked: Asked, atoms: AtomLoop | None) -> float:
     """Cycles of one block alone: what its own instructions wait for one another."""
     cycles, times = 0.0, nest.runs(body.start)
     for copy in nest.copies:
@@ -234,6 +242,8 @@ def _latency(nest: CostNest, body: Body, block: Residency, asked: Asked) -> floa
             cycles += runs * ((wait + 40.0 * rounds) / slots + 2 * BARRIER) / 2
         else:
             cycles += runs * wait / min(slots, 2) / 2.0
+    if atoms is not None:
+        return cycles + times * (NEAR + atoms.latency)
     independent = max(1.0, min(8.0, float(nest.region.elements))) if nest.work.reduces else 1.0
     cycles += times * body.points * (nest.work.fused + nest.work.other) * max(1.0, ALU / independent)
     if asked.far:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from mdh.cost.gpu import Number, joined
 
-EDITION = 2
+EDITION = 3
 """Number of the meaning of the terms. Times that were kept with another edition are not used."""
 TERMS = {
     "cpu": (

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
 
+from mdh.cost.tensor import tensor_peak
 from mdh.decompose.accesses import AccessGroup, StageKey, access_groups, accesses_of
 from mdh.ir.affine import Affine
+from mdh.ir.atoms import atoms_of
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, children, loads
 from mdh.ir.plan import Plan
-from mdh.ir.product_sum import summed_product
+from mdh.ir.product_sum import summed_product, summed_reads
 from mdh.ir.program import DimKind, Program, Stage
 from mdh.machine import Machine
 
@@ -52,10 +54,23 @@ def _touched(stage: Stage, functions: Sequence[Affine | None], whole: int) -> in
     return min(whole, extent)
 
 
-def peak_of(machine: Machine, *stages: Stage) -> float:
-    """Operations a second at best: those of f64 where a result is of that type."""
+def peak_of(machine: Machine, *stages: Stage, tensor_cores: bool) -> float:
+    """Operations a second at best: those of f64 where a result is of that type. tensor_cores: those of tensor
+    cores where some stage is a product that they compute, and the machine's file knows them."""
+    if tensor_cores and (known := max(_tensor_peak(machine, s) for s in stages)):
+        return known
     wide = any(t.bits == 64 and t.is_float for s in stages for r in s.results for t in r.types)
     return machine.peak_f64 if wide else machine.peak_f32
+
+
+def _tensor_peak(machine: Machine, stage: Stage) -> float:
+    reads = summed_reads(stage)
+    if isinstance(reads, str) or any(r.op is not None and r.op.ordered for r in stage.results):
+        return 0.0
+    left, right, acc = reads
+    types = (left.dtype, right.dtype, acc)
+    fits = any((a.left, a.right, a.acc) == types for a in atoms_of(machine.compute_capability))
+    return tensor_peak(machine, left.dtype) if fits else 0.0
 
 
 def operations(stage: Stage) -> int:

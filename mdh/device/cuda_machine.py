@@ -48,6 +48,9 @@ def machine_of(properties: Mapping[str, Any]) -> Machine:
         bandwidth=known.bandwidth if exact or not bus else 2.0 * memory_clock * 1e3 * bus / 8,
         peak_f32=known.peak_f32 * speed,
         peak_f64=known.peak_f64 * speed,
+        tensor_f16=known.tensor_f16 * speed,
+        tensor_i8=known.tensor_i8 * speed,
+        tensor_f64=known.tensor_f64 * speed,
     )
 
 

@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from mdh.cost.tensor import tensor_peak
 from mdh.cost.work import operations, peak_of
 from mdh.hardware import Space
 from mdh.ir.kernel import Module
@@ -30,7 +31,7 @@ class LayerRow:
 @dataclass(frozen=True)
 class StageReport:
     """bound: seconds that arithmetic and compulsory DM bytes take at the machine's peak speeds. atoms: on
-    tensor cores, whose speeds machine files do not have: arithmetic_bound is 0."""
+    tensor cores. Where the machine's file does not have their speed, arithmetic_bound is 0."""
 
     entries: Entries
     loops: tuple[LoopRow, ...]
@@ -85,7 +86,9 @@ def _stage(plan: Plan, stage: StagePlan, kernels: tuple[Resources, ...]) -> Stag
     for layer in LAYERS:
         moved = traffic.of_layer(layer)
         layers.append(LayerRow(layer, moved, ops / moved if moved else 0.0))
-    peak = peak_of(plan.machine, stage.stage) if stage.atoms is None else 0.0
+    atoms = None if stage.atoms is None else stage.steps[stage.atoms].product
+    unknown = atoms is not None and not tensor_peak(plan.machine, atoms.atom.left)
+    peak = 0.0 if unknown else peak_of(plan.machine, stage.stage, tensor_cores=atoms is not None)
     return StageReport(
         entries_of(plan.program, stage.stage),
         loop_rows(stage),

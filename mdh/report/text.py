@@ -162,9 +162,10 @@ def _layers_text(stage: StageReport) -> str:
 
 def _bounds(stage: StageReport) -> str:
     memory = seconds_text(stage.memory_bound)
-    if stage.atoms:
+    if stage.atoms and not stage.arithmetic_bound:
         return f"on tensor cores, at least {memory}"
-    return f"at least {seconds_text(stage.arithmetic_bound)} of arithmetic, {memory}"
+    what = "tensor cores" if stage.atoms else "arithmetic"
+    return f"at least {seconds_text(stage.arithmetic_bound)} of {what}, {memory}"
 
 
 def _resources_text(r: Resources) -> str:

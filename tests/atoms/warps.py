@@ -149,6 +149,11 @@ class _Warp:
                     at = self.offset(self.bufs[buffer], index)
                     values = np.broadcast_to(np.asarray(self.value(value)), mask.shape)
                     np.add.at(self.memory[buffer], at[mask], values[mask])
+                case Atomic("+", buffer, index, Load(held, inside), None, lanes):
+                    at, src = self.offset(self.bufs[buffer], index), self.bufs[held]
+                    for i in range(lanes):
+                        values = self.read(src, self.offset(src, inside) + i)
+                        np.add.at(self.memory[buffer], at[mask] + i, values[mask])
                 case Barrier(_, reason):
                     assert mask.all(), "a barrier that only some lanes reach"
                     yield reason or "barrier"

@@ -36,10 +36,13 @@ def traffic_html(report: StageReport) -> str:
             f"<div><p>{layer.layer} <b>{bytes_text(layer.bytes)}</b> <small>{said}; "
             f"{layer.intensity:.2f} operations a byte</small></p><div class=share>{parts}</div></div>"
         )
+    unknown = report.atoms and not report.arithmetic_bound
+    bound = "" if unknown else seconds_text(report.arithmetic_bound)
+    arithmetic = f"{bound} on tensor cores".strip() if report.atoms else bound
     least = (
         f"At least {bytes_text(report.compulsory)} must cross DM: {seconds_text(report.memory_bound)}; "
         f"{count_text(report.operations)} operations: "
-        f"{'on tensor cores' if report.atoms else seconds_text(report.arithmetic_bound)}."
+        f"{arithmetic}."
     )
     note = f"<p class=note>{least} What the code asks of a layer, caches not counted.</p>"
     return f"<h3>Memory traffic</h3><div class=rows>{''.join(rows)}</div>{note}{_moves(report)}"

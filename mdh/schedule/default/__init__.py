@@ -41,7 +41,7 @@ def default_section(
     elif any(d.kind is DimKind.PS for d in stage.dims):
         outline = scan(shape, machine)
     elif (found := find_contraction(shape)) is not None:
-        outline = contraction(shape, found, machine, joining)
+        outline = contraction(shape, found, machine, target, joining)
     elif shape.of_kind(DimKind.PW):
         outline = reduction(shape, machine, target, adding=joining is Joining.IN_PLACE)
     elif is_stencil(shape):

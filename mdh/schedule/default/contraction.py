@@ -68,7 +68,7 @@ def _oriented(shape: Shape, found: Contraction, first: ShapeAccess, second: Shap
 
 
 def contraction(
-    shape: Shape, found: Contraction, machine: Machine, joining: Joining = Joining.KERNEL
+    shape: Shape, found: Contraction, machine: Machine, target: str, joining: Joining = Joining.KERNEL
 ) -> ScheduleBuilder:
     """The steps. joining: how blocks that share a sum may add to the outputs."""
     if machine.kind == "cpu":
@@ -78,4 +78,4 @@ def contraction(
     slid = window_gpu(shape, window, machine, adding=adding) if window is not None else None
     if slid is not None:
         return slid
-    return contraction_gpu(shape, found, machine, joining)
+    return contraction_gpu(shape, found, machine, target, joining)

@@ -18,6 +18,8 @@ from math import prod
 from mdh.cost.gpu import PRODUCTS, VECTOR_BYTES, WORD, Joining, Work, resident, seconds
 from mdh.hardware import Layer, Space
 from mdh.machine import Machine
+from mdh.schedule.default.atoms import find_matrices
+from mdh.schedule.default.contraction_atoms import GROUP, PARTS, atom_outline, best_plan
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
 from mdh.schedule.default.operands import Contraction, Tiling, asynchronous, shared_copy
 from mdh.schedule.default.outline import ScheduleBuilder, attribute, held, staged
@@ -26,12 +28,8 @@ from mdh.schedule.model import Arg, ArgCall, Attr, Mem, Unit
 
 SHARED = 48 * 1024
 """Bytes of shared memory that every GPU gives a block by default."""
-PARTS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64)
-"""The numbers of parts that the longest reduced dimension may be cut into."""
 SPLIT_LEAST = 64
 """The fewest iterations of a part."""
-GROUP = 8
-"""Rows of blocks that run at about the same time, so that they share operands in the cache."""
 SLOTS = 2
 WARP = 32
 """Threads of a warp, as the ladder assumes."""
@@ -80,9 +78,20 @@ class LadderTiling(Tiling):
     tile: BlockTile = WHOLE
 
 
-def contraction_gpu(shape: Shape, found: Contraction, machine: Machine, joining: Joining) -> ScheduleBuilder:
+def contraction_gpu(
+    shape: Shape, found: Contraction, machine: Machine, target: str, joining: Joining
+) -> ScheduleBuilder:
+    """The steps of the plan with the best estimate. Products of 8- and 16-bit factors are computed on tensor
+    cores where these can; those of f64 where the estimate is better, as it is but for small ones."""
+    matrices = find_matrices(shape, machine, target)
+    atoms = None if matrices is None else best_plan(shape, matrices, machine, joining)
+    if matrices is not None and atoms is not None and matrices.atom.left.bytes <= WORD:
+        return atom_outline(shape, matrices, machine, atoms[0])
     every = plans(shape, found, machine, joining=joining)
-    return outline_of(shape, found, machine, min(every, key=lambda p: _time(shape, found, machine, p)))
+    best, seconds = min(((p, _time(shape, found, machine, p)) for p in every), key=lambda p: p[1])
+    if matrices is not None and atoms is not None and atoms[1] <= seconds:
+        return atom_outline(shape, matrices, machine, atoms[0])
+    return outline_of(shape, found, machine, best)
 
 
 def _time(shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling) -> float:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from mdh.hardware import Space
+from mdh.hardware import Layer, Space
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import (
     Arg,
@@ -61,14 +61,32 @@ class ScheduleBuilder:
         """
         units, entries = units or {}, entries or {}
         new = [max(1, min(tiles.get(d, t), t)) for d, t in enumerate(self.tiles)]
-        if new == self.tiles and not entries:
-            return
+        if new != self.tiles or entries:
+            self._add(new, units, entries, attrs, cyclic or {})
+
+    def atoms(self, axes: Mapping[int, tuple[str, int]], word: str) -> None:
+        """Adds a step of tensor cores. axes: by dimension the axis of the atom (m, n or k) and its elements
+        along it."""
+        units = {d: Unit(Layer.MMA, axis) for d, (axis, _) in axes.items()}
+        new = [axes[d][1] if d in axes else t for d, t in enumerate(self.tiles)]
+        self._add(new, units, {}, (attribute("atom", word),), {})
+
+    def _add(
+        self,
+        new: list[int],
+        units: Mapping[int, Unit | ForEntry],
+        entries: Mapping[str, Mem],
+        attrs: Sequence[Attr],
+        cyclic: Mapping[int, int],
+    ) -> None:
         cells, cores = [], []
         for d, (before, after) in enumerate(zip(self.tiles, new, strict=True)):
-            cells.append(TileEntry(after if after != before else Caret()))
             unit = units.get(d)
-            turns = (attribute("cyclic", cyclic[d]),) if cyclic and d in cyclic else ()
-            cores.append(Core(unit, turns) if unit is not None and after != before else Core(Caret()))
+            atom = isinstance(unit, Unit) and unit.layer is Layer.MMA
+            said = after != before or atom
+            cells.append(TileEntry(after if said else Caret()))
+            turns = (attribute("cyclic", cyclic[d]),) if d in cyclic else ()
+            cores.append(Core(unit, turns) if unit is not None and said else Core(Caret()))
         caret = Mem(Caret())
         looping = _loops(self.tiles, new, units)
         self.steps.append(

@@ -71,13 +71,13 @@ class Shape:
     @cached_property
     def reads(self) -> tuple[ShapeAccess, ...]:
         found = (n for e in self.stage.expressions() for n in walk(e) if isinstance(n, Load))
-        return tuple(dict.fromkeys(self._access(n.buffer, n.index) for n in found))
+        return tuple(dict.fromkeys(self.access(n.buffer, n.index) for n in found))
 
     @cached_property
     def writes(self) -> tuple[ShapeAccess, ...]:
-        return tuple(self._access(o.buffer, o.index) for r in self.stage.results for o in r.outputs)
+        return tuple(self.access(o.buffer, o.index) for r in self.stage.results for o in r.outputs)
 
-    def _access(self, buffer: str, index: tuple[Expr, ...]) -> ShapeAccess:
+    def access(self, buffer: str, index: tuple[Expr, ...]) -> ShapeAccess:
         known = {d.name for d in self.stage.dims}
         functions = (from_expr(substitute(e, self.program.size_constants)) for e in index)
         named = {n.name for e in index for n in walk(e) if isinstance(n, Var)} & known

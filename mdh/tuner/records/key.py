@@ -20,7 +20,9 @@ Parts = tuple[tuple[str, str], ...]
 """Pairs (name, text) of everything that decides a result; their order does not matter."""
 
 
-_MEASURED = frozenset({"memory", "clock", "bandwidth", "peak_f32", "peak_f64"})
+_MEASURED = frozenset(
+    {"memory", "clock", "bandwidth", "peak_f32", "peak_f64", "tensor_f16", "tensor_i8", "tensor_f64"}
+)
 _ESTIMATED = frozenset({"partitions"})
 """Fields that only estimated times depend on."""
 

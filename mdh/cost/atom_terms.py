@@ -1,0 +1,75 @@
+"""What the atoms of an MMA step cost: instructions, bytes of fragments, registers, cycles of tensor cores."""
+
+from dataclasses import dataclass
+from math import prod
+
+from mdh.cost.gpu import WORD, multiply_rate
+from mdh.cost.nest import GRID, LOOP, Body, CostNest
+from mdh.cost.tensor import atom_cycles, atom_rate
+from mdh.ir.atoms import LANES
+from mdh.ir.plan import Product
+
+LOADED = 16
+"""Bytes of a lane that one instruction loads of fragments; elements wider than a word are loaded alone."""
+DONE = 35.0
+"""Cycles until an atom is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class AtomLoop:
+    """What a warp does in a run of the loops over atoms. body: the levels of the atoms and inside of them.
+    atoms: how many; parts: of k, between which fragments are loaded; fragments: their bytes of all parts;
+    registers: of a lane, for those of a part."""
+
+    product: Product
+    body: Body
+    atoms: int
+    parts: int
+    fragments: int
+    registers: int
+
+    @property
+    def instructions(self) -> float:
+        """Of a warp: atoms and loads of fragments."""
+        size = self.product.atom.left.bytes
+        return self.atoms + self.fragments / ((size if size > WORD else LOADED) * LANES)
+
+    @property
+    def latency(self) -> float:
+        """Cycles in which a warp alone waits for the fragments and the first result of each part."""
+        return self.parts * DONE
+
+    def buffers(self) -> frozenset[str]:
+        return frozenset((self.product.left.buffer, self.product.right.buffer))
+
+
+def atom_loop(nest: CostNest) -> AtomLoop | None:
+    """None where no step has atoms."""
+    s = nest.plan.atoms
+    product = None if s is None else nest.plan.steps[s].product
+    if s is None or product is None:
+        return None
+    of_var = nest.plan.tiles.levels.of_var
+    steps = [of_var(v.var).step for v in nest.levels]
+    start = next((n for n, step in enumerate(steps) if step >= s and nest.levels[n].role != GRID), len(steps))
+    inside = nest.levels[start:]
+    around = nest.levels[start - 1] if start and nest.levels[start - 1].role == LOOP else None
+    m, n, k = (
+        prod(v.parts for v, step in zip(inside, steps[start:], strict=True) if v.dim == d and step == s)
+        for d in (product.m, product.n, product.k)
+    )
+    atom = product.atom
+    part = (m * atom.m + n * atom.n) * atom.k * atom.left.bytes
+    body = Body(start, inside, prod(v.parts for v in inside), around)
+    return AtomLoop(product, body, m * n * k, k, k * part, part // (WORD * LANES))
+
+
+def tensor_cycles(nest: CostNest, loop: AtomLoop, times: float, warps: int, resident: int) -> float:
+    """Cycles of a block for all of its atoms, their fragments and the copies that fill shared memory. times:
+    runs of the loops over atoms. warps: of a block; resident: blocks at once."""
+    atom = loop.product.atom
+    multiplies = warps * times * loop.atoms * atom.m * atom.n * atom.k
+    copied = sum(c.elements * c.access.size * nest.runs(c.position) for c in nest.copies)
+    shared = warps * times * loop.fragments + copied
+    rate = atom_rate(nest.machine, atom) or multiply_rate(nest.machine, double=atom.left.bytes > WORD) * LANES
+    return atom_cycles(rate, (multiplies, shared), atom, warps * resident)

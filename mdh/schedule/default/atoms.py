@@ -1,0 +1,188 @@
+"""What a product of matrices needs so that tensor cores compute it: two factors whose rows atoms can read.
+
+The conditions are those of the rules K170 to K173, for the schedules that `contraction_atoms` writes.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from mdh.cost.tensor import tensor_peak
+from mdh.hardware import Engine
+from mdh.ir.affine import Affine
+from mdh.ir.atoms import Atom, atoms_of
+from mdh.ir.product_sum import summed_reads
+from mdh.ir.program import DimKind
+from mdh.language import LANGUAGES
+from mdh.machine import Machine
+from mdh.schedule.default.shape import Shape, ShapeAccess
+
+WORDS = ("mma", "dmma")
+"""Atoms that a warp issues."""
+ROW = 16
+"""Bytes that `ldmatrix` takes of a row at once."""
+SLICE = {1: 128, 2: 32, 8: 8}
+"""Elements along k that a block copies at once, by the bytes of an element."""
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A factor's read, and its copy in shared memory. own: the dimension that it has beside k.
+
+    along_k: rows of the copy run along k, else along `own`. layout: positions of the buffer in the order of
+    the copy. turned: that is not the order of the source.
+    """
+
+    access: ShapeAccess
+    own: int
+    bytes: int
+    along_k: bool
+    layout: tuple[int, ...]
+    row: int
+
+    @property
+    def buffer(self) -> str:
+        return self.access.buffer
+
+    @property
+    def turned(self) -> bool:
+        return self.layout != tuple(range(len(self.layout)))
+
+    def padding(self, row: int) -> int:
+        """Elements behind each row of the copy, so that what a warp reads at once lies in different banks.
+
+        ldmatrix reads eight rows of 16 bytes: rows must be odd multiples of them apart. Of 8-byte elements,
+        half a warp reads four rows of four.
+        """
+        if self.bytes < 8:
+            return 0 if row * self.bytes // ROW % 2 else ROW // self.bytes
+        return next(p for p in range(0, 16, 2) if (row + p) % 16 in (4, 12))
+
+    def asynchronous(self, machine: Machine) -> bool:
+        """Whether rows are copied some slots ahead: in their order, and so that they begin at whole words."""
+        return not self.turned and self.row * self.bytes % 4 == 0 and Engine.ASYNC in machine.copy_engines
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """C = A B for an atom. m, n, k: the dimensions that it takes. others: reduced dimensions beside k. depth:
+    elements of k in a slice."""
+
+    atom: Atom
+    left: Factor
+    right: Factor
+    k: int
+    others: tuple[int, ...]
+    depth: int
+
+    @property
+    def m(self) -> int:
+        return self.left.own
+
+    @property
+    def n(self) -> int:
+        return self.right.own
+
+    @cached_property
+    def factors(self) -> tuple[Factor, Factor]:
+        return self.left, self.right
+
+
+def find_matrices(shape: Shape, machine: Machine, target: str) -> Matrices | None:
+    """The stage as a product for atoms of the machine whose speed is known; None if it is none."""
+    reads = summed_reads(shape.stage)
+    known = atoms_of(machine.compute_capability) if LANGUAGES[target].tensor_cores else ()
+    if isinstance(reads, str) or not known or shape.keeps_order:
+        return None
+    left, right, acc = reads
+    accesses = [shape.access(x.buffer, x.index) for x in (left, right)]
+    if any(not _alone(shape, a, accesses) for a in accesses):
+        return None
+    out = shape.contiguous(shape.writes[0])
+    pairs = [(left, accesses[0], right, accesses[1]), (right, accesses[1], left, accesses[0])]
+    # two neighbours of a row of C are a lane's: rows run along n, if there are 16 rows
+    pairs.sort(key=lambda p: out is not None and shape.uses(p[1], out))
+    for a, a_access, b, b_access in pairs:
+        atoms = [
+            x for x in known
+            if (x.left, x.right, x.acc, x.word in WORDS) == (a.dtype, b.dtype, acc, True)
+            and tensor_peak(machine, x.left) > 0
+        ]  # fmt: skip
+        found = _matrices(shape, a_access, b_access, atoms)
+        if found is not None:
+            return found
+    return None
+
+
+def _alone(shape: Shape, access: ShapeAccess, factors: list[ShapeAccess]) -> bool:
+    """Whether the buffer is an input that only the factors read, at known places."""
+    reads = shape.reads_of(access.buffer)
+    known = access.buffer in shape.inputs and all(r in factors and r.affine and r.index for r in reads)
+    return known and access.buffer not in shape.outputs
+
+
+def _matrices(shape: Shape, a: ShapeAccess, b: ShapeAccess, atoms: list[Atom]) -> Matrices | None:
+    results, reduced = shape.of_kind(DimKind.CC), shape.of_kind(DimKind.PW)
+    rows = [d for d in results if shape.uses(a, d) and not shape.uses(b, d)]
+    columns = [d for d in results if shape.uses(b, d) and not shape.uses(a, d)]
+    sums = [d for d in reduced if _position(shape, a, d) is not None and _position(shape, b, d) is not None]
+    main = [_main(shape, x, dims) for x, dims in ((a, rows), (b, columns))]
+    if main[0] is None or main[1] is None or not sums:
+        return None
+    k = max(sums, key=lambda d: shape.extents[d])
+    fitting = [x for x in atoms if x.m <= shape.extents[main[0]] and x.n <= shape.extents[main[1]]]
+    atom, depth = _slice(shape, k, (a, b), fitting)
+    if atom is None:
+        return None
+    left, right = (_factor(shape, x, own, k, atom) for x, own in ((a, main[0]), (b, main[1])))
+    if left is None or right is None or (left.buffer == right.buffer and left.layout != right.layout):
+        return None
+    return Matrices(atom, left, right, k, tuple(d for d in reduced if d != k), depth)
+
+
+def _position(shape: Shape, access: ShapeAccess, dim: int) -> int | None:
+    """The position of the buffer that is the dimension alone; None if there is none, or it moves others."""
+    name = shape.stage.dims[dim].name
+    found = [p for p, f in enumerate(access.index) if f is not None and name in f.names]
+    return found[0] if len(found) == 1 and access.index[found[0]] == Affine.var(name) else None
+
+
+def _main(shape: Shape, access: ShapeAccess, dims: list[int]) -> int | None:
+    """The dimension that atoms take of a side: the largest, of equals the one whose elements are
+    neighbours."""
+    known = [d for d in dims if _position(shape, access, d) is not None]
+    near = shape.contiguous(access)
+    return max(known, key=lambda d: (shape.extents[d], d == near, -d), default=None)
+
+
+def _slice(
+    shape: Shape, k: int, accesses: tuple[ShapeAccess, ...], atoms: list[Atom]
+) -> tuple[Atom | None, int]:
+    """The atom, the deepest that fits, and how much of k is copied at once. If the sum is cut, both factors
+    end with it: copies have zeros behind it."""
+    extent = shape.extents[k]
+    ends = all(_extent(shape, a, k) == extent for a in accesses)
+    for atom in sorted(atoms, key=lambda x: (-x.m, -x.k)):
+        depth = SLICE[atom.left.bytes]
+        for tile in range(min(depth, extent) // atom.k * atom.k, 0, -atom.k):
+            if depth % atom.k == 0 and (ends or extent % tile == 0):
+                return atom, tile
+    return None, 0
+
+
+def _extent(shape: Shape, access: ShapeAccess, dim: int) -> int:
+    """Elements of the buffer along the position that the dimension moves."""
+    position = _position(shape, access, dim)
+    assert position is not None
+    return shape.program.buffer_of[access.buffer].shape[position]
+
+
+def _factor(shape: Shape, access: ShapeAccess, own: int, k: int, atom: Atom) -> Factor | None:
+    place, along = _position(shape, access, own), _position(shape, access, k)
+    assert place is not None and along is not None
+    last, size = len(access.index) - 1, shape.element_bytes(access.buffer)
+    extents = shape.program.buffer_of[access.buffer].shape
+    straight = last == along or (last == place and size > 1)
+    order = tuple(range(last + 1))
+    if not straight:
+        order = (*(p for p in order if p != along), along)
+    return Factor(access, own, size, order[-1] == along, order, extents[last])
