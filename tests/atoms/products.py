@@ -10,7 +10,8 @@ from mdh.ir.program import Program
 from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
 from mdh.source import Source
-from tests.atoms.warps import Array, numpy_type, run
+from tests.atoms.blocks import Array, numpy_type
+from tests.atoms.warps import run
 
 TYPES = {
     "bf16": ("__bf16", "float"), "f16": ("_Float16", "float"), "f64": ("double", "double"),

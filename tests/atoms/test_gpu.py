@@ -11,8 +11,8 @@ from mdh.lower.run import lower
 from mdh.reference.evaluate import evaluate_bounded
 from mdh.target.emit import emit
 from mdh.verify.verdict import fits
+from tests.atoms.blocks import Array, numpy_type
 from tests.atoms.products import Product, Tiling, planned, whole_numbers
-from tests.atoms.warps import Array, numpy_type
 
 pytestmark = pytest.mark.gpu
 ATOMS = {

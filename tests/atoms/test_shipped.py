@@ -6,8 +6,8 @@ import pytest
 from mdh.machine import load_machine
 from mdh.target.emit import emit
 from mdh.target.nvrtc import compile_cubin
+from tests.atoms.blocks import Array
 from tests.atoms.products import computed, lowered
-from tests.atoms.warps import Array
 from tests.support.corpus import WORKLOADS, Shipped, Use, schedules
 
 WITH_ATOMS = [s for s in schedules() if "MMA." in s.source.text]

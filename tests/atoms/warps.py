@@ -1,33 +1,40 @@
-"""A small interpreter of kernel IR: the warps of a block run one after another between barriers, in an order
-that a seed draws, each with its 32 lanes in step.
+"""A small interpreter of kernel IR: the warps of a cluster's blocks take turns in an order that a seed draws,
+each with its 32 lanes in step.
 
-Asynchronous copies land as late as they may: at the wait that says that they have. Registers and shared
-memory begin as NaN or as a large number, so that what is read before it is written shows in the result.
+Asynchronous copies land as late as they may: at the wait that says that they have. Boxes and atoms of warp
+groups take effect at any moment at which they may (blocks.py). Registers and shared memory begin as NaN or as
+a large number, so that what is read before it is written shows in the result.
 """
 
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import product
 from math import prod
 
-import ml_dtypes
 import numpy as np
 
-from mdh.hardware import Engine, Space
-from mdh.ir.atoms import Fragment
-from mdh.ir.dtype import I32, DType
-from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var
-from mdh.ir.intrinsic import Intrinsic
+from mdh.hardware import Space, SyncScope
+from mdh.ir.copy_engine import (
+    Arrive,
+    Await,
+    BoxCopy,
+    CopyEngineStmt,
+    Expect,
+    InitTokens,
+    SetRegisters,
+    TokensReady,
+)
+from mdh.ir.dtype import I32
+from mdh.ir.expr import Binary, Var
 from mdh.ir.kernel import (
     Alloc,
     Atomic,
     Barrier,
-    Buf,
     Comment,
     Commit,
     For,
+    ForKind,
     If,
     Kernel,
     Let,
@@ -36,25 +43,24 @@ from mdh.ir.kernel import (
     Stmt,
     Store,
     Wait,
-    swizzle_row,
 )
-from mdh.ir.matrix import LoadMatrix, Mma
+from mdh.ir.matrix import GroupMma, LoadMatrix, Mma, MmaCommit, MmaFence, MmaWait
 from mdh.ir.walk import statements
+from tests.atoms.blocks import (
+    MOST_REGISTERS,
+    REGISTERS,
+    Array,
+    Block,
+    Cluster,
+    Meeting,
+    Pause,
+    Shared,
+    poisoned,
+)
+from tests.atoms.group_mma import Descriptor, Issue, Queue
+from tests.atoms.lanes import LANES, Lanes
 
-LANES = 32
-POISON = 77
-NUMPY = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32, "f64": np.float64}
-Array = np.ndarray
-
-
-def numpy_type(t: DType) -> np.dtype:
-    known = NUMPY.get(t.name)
-    return np.dtype(known if known is not None else t.name.replace("i", "int").replace("u", "uint"))
-
-
-def poisoned(size: int, t: DType) -> Array:
-    kind = numpy_type(t)
-    return np.full(size, np.nan if t.is_float else POISON, kind)
+GROUP_WARPS = 4
 
 
 def run(
@@ -68,78 +74,76 @@ def run(
             memory[w.buf.name][:] = 0
     order = random.Random(seed)
     for kernel in module.kernels:
-        for block in product(*(range(n) for n in kernel.launch.grid)):
-            _block(kernel, block, memory, dict(scalars), order)
+        sides = kernel.launch.cluster
+        counts = [n // c for n, c in zip(kernel.launch.grid, sides, strict=True)]
+        for which in product(*map(range, counts)):
+            cluster = Cluster(memory, order)
+            # ranks count x first
+            for z, y, x in product(*(range(n) for n in reversed(sides))):
+                inside = zip(which, sides, (x, y, z), strict=True)
+                _enter(kernel, cluster, tuple(w * c + i for w, c, i in inside), dict(scalars))
+            cluster.run()
 
 
-def _block(
-    kernel: Kernel, block: tuple[int, ...], memory: dict[str, Array], scalars: dict[str, float],
-    order: random.Random,
-) -> None:  # fmt: skip
+def _enter(kernel: Kernel, cluster: Cluster, at: tuple[int, ...], scalars: dict[str, float]) -> None:
+    """The warps of a block begin."""
     bufs = {b.name: b for b in kernel.buffers}
-    shared = {}
-    for s in statements(kernel.body):
-        if isinstance(s, Alloc) and s.buf.space is Space.SM:
-            bufs[s.buf.name] = s.buf
-            shared[s.buf.name] = poisoned(-(-s.buf.elements // 128) * 128, s.buf.dtype)
+    inner = list(statements(kernel.body))
+    bufs.update((s.buf.name, s.buf) for s in inner if isinstance(s, Alloc) and s.buf.space is Space.SM)
     threads = prod(kernel.launch.block)
-    warps = []
-    for first in range(0, threads, LANES):
-        warp = _Warp(kernel, block, first, min(LANES, threads - first), {**memory, **shared}, dict(bufs))
+    count = -(-threads // LANES)
+    shared = Shared(kernel, cluster.order)
+    block = Block(kernel, at, len(cluster.blocks), shared, cluster, Meeting(count))
+    cluster.blocks.append(block)
+    cluster.meeting.size += count
+    fine = any(isinstance(s, BoxCopy | GroupMma) for s in inner)
+    queues = [Queue(shared) for _ in range(-(-count // GROUP_WARPS))]
+    cluster.queues.extend(q.able for q in queues)
+    for n in range(count):
+        lanes = min(LANES, threads - n * LANES)
+        queue = queues[n // GROUP_WARPS]
+        memory = {**cluster.memory, **shared.views}
+        warp = _Warp(kernel, block, n, lanes, memory, dict(bufs), fine, queue=queue)
         warp.names.update(scalars)
-        warps.append(warp.body(kernel.body, np.ones(warp.lanes, bool)))
-    running = list(warps)
-    while running:
-        order.shuffle(running)
-        ended = [w for w in running if next(w, None) is None]
-        assert not ended or len(ended) == len(running), "a barrier that only some warps reach"
-        running = [w for w in running if w not in ended]
-
-
-@cache
-def _places(fragment: Fragment) -> tuple[Array, Array]:
-    """Rows and columns of the elements, by lane and number."""
-    at = np.array([[fragment.at(lane, v) for v in range(fragment.count)] for lane in range(LANES)])
-    return at[..., 0], at[..., 1]
+        cluster.add(block, f"warp {n} of block {at}", warp.whole())
 
 
 @dataclass
-class _Warp:
-    kernel: Kernel
-    block: tuple[int, ...]
-    first: int
-    lanes: int
-    memory: dict[str, Array]
-    bufs: dict[str, Buf]
-    names: dict[str, object] = field(default_factory=dict)
-    groups: list[list[tuple[Array, Array, Array]]] = field(default_factory=list)
-    open: list[tuple[Array, Array, Array]] = field(default_factory=list)
-    registers: dict[str, Array] = field(default_factory=dict)
+class _Warp(Lanes):
+    """queue: of its warp group. held: registers of each thread."""
 
-    def body(self, body: tuple[Stmt, ...], mask: Array) -> Iterator[str]:
-        """Yields at every barrier."""
+    queue: Queue = field(kw_only=True)
+    groups: list[list[tuple[Array, Array, Array]]] = field(default_factory=list)
+    """Of asynchronous moves."""
+    held: int = 0
+    issued: int = 0
+    commits: list[int] = field(default_factory=list)
+    """How many atoms had been issued at each."""
+
+    def whole(self) -> Iterator[Pause | None]:
+        threads = prod(self.kernel.launch.block)
+        each = REGISTERS // max(1, self.kernel.launch.min_blocks) // threads // 8 * 8
+        self.held = min(each, MOST_REGISTERS)
+        yield from self.body(self.kernel.body, np.ones(self.lanes, bool))
+        assert self.waited == self.issued, "a warp ends while its atoms run"
+
+    def body(self, body: tuple[Stmt, ...], mask: Array) -> Iterator[Pause | None]:
+        """Yields where others may go first."""
         for s in body:
             match s:
                 case Comment():
                     pass
                 case Alloc(buf, init):
                     if buf.space is Space.RM:
-                        self.bufs[buf.name] = buf
-                        rows = np.stack([poisoned(buf.elements, buf.dtype)] * self.lanes)
-                        if init is not None:
-                            rows[:] = np.reshape(self.value(init), (-1, 1))
-                        self.registers[buf.name] = rows
+                        self.declare(buf, init)
                 case Let(name, value, _):
                     self.names[name] = self.value(value)
-                case Store(buffer, index, value, 1):
-                    self.write(self.bufs[buffer], index, self.value(value), mask)
+                case Store():
+                    self.store(s, mask)
                 case Move():
                     self.move(s, mask)
-                case For(var, start, stop, step, inner):
-                    self.names[var] = np.full(self.lanes, self.uniform(start))
-                    while self.uniform(Binary("<", Var(var), stop, I32)):
-                        yield from self.body(inner, mask)
-                        self.names[var] = np.full(self.lanes, self.uniform(Binary("+", Var(var), step, I32)))
+                case For():
+                    yield from self.loop(s, mask)
                 case If(cond, then, orelse):
                     holds = np.broadcast_to(np.asarray(self.value(cond)) != 0, mask.shape)
                     for side, taken in ((then, mask & holds), (orelse, mask & ~holds)):
@@ -154,9 +158,10 @@ class _Warp:
                     for i in range(lanes):
                         values = self.read(src, self.offset(src, inside) + i)
                         np.add.at(self.memory[buffer], at[mask] + i, values[mask])
-                case Barrier(_, reason):
+                case Barrier(scope, _):
                     assert mask.all(), "a barrier that only some lanes reach"
-                    yield reason or "barrier"
+                    met = self.block.cluster if scope is SyncScope.CLUSTER else self.block
+                    yield met.meeting.wait(s)
                 case Commit():
                     self.groups.append(self.open)
                     self.open = []
@@ -170,166 +175,128 @@ class _Warp:
                 case Mma():
                     assert mask.all()
                     self.mma(s)
+                case GroupMma() | MmaFence() | MmaCommit() | MmaWait():
+                    assert mask.all(), "a warp group's word that only some lanes reach"
+                    yield from self.group_word(s)
+                case (
+                    InitTokens() | TokensReady() | Expect() | Arrive() | Await() | BoxCopy() | SetRegisters()
+                ):
+                    yield from self.engine_word(s, mask)
                 case _:
                     raise NotImplementedError(type(s).__name__)
 
-    # -- memory ----------------------------------------------------------------------------------
+    def loop(self, s: For, mask: Array) -> Iterator[Pause | None]:
+        self.names[s.var] = np.full(self.lanes, self.uniform(s.start))
+        while self.uniform(Binary("<", Var(s.var), s.stop, I32)):
+            if self.fine and s.kind is ForKind.SEQ:
+                yield None
+            yield from self.body(s.body, mask)
+            self.names[s.var] = np.full(self.lanes, self.uniform(Binary("+", Var(s.var), s.step, I32)))
 
-    def offset(self, buf: Buf, index: tuple[Expr, ...]) -> Array:
-        out = np.zeros(self.lanes, np.int64)
-        for e, n in zip(index, buf.strides, strict=True):
-            out = out + np.asarray(self.value(e)) * n
-        return self.swizzled(buf, out)
+    # -- the copy engine, and tokens -------------------------------------------------------------
 
-    def swizzled(self, buf: Buf, at: Array) -> Array:
-        if not buf.swizzle:
-            return at
-        chunk = 16 // buf.dtype.bytes
-        row = at // swizzle_row(buf) % (buf.swizzle // 16)
-        return at ^ (row * chunk)
+    def engine_word(self, s: CopyEngineStmt, mask: Array) -> Iterator[Pause | None]:
+        block = self.block
+        yield None
+        match s:
+            case InitTokens(buffer, arrivals):
+                assert mask.sum() == 1, "tokens are initialised by several threads"
+                block.init(buffer, arrivals)
+            case TokensReady():
+                for token in block.tokens.values():
+                    token.ready = True
+            case Expect(buffer, index, count):
+                for at in self.offset(self.bufs[buffer], index)[mask]:
+                    token = block.token(buffer, int(at))
+                    token.expect(count)
+                    token.arrive()
+            case Arrive(buffer, index, rank):
+                ranks = np.broadcast_to(
+                    np.asarray(block.rank if rank is None else self.value(rank)), mask.shape
+                )
+                for at, there in zip(self.offset(self.bufs[buffer], index)[mask], ranks[mask], strict=True):
+                    block.cluster.blocks[there].token(buffer, int(at)).arrive()
+            case Await():
+                yield from self.wait(s, mask)
+            case BoxCopy():
+                self.box(s, mask)
+            case SetRegisters(count, more):
+                assert mask.all(), "registers that only some lanes ask for"
+                yield from self.set_registers(count, more=more)
 
-    def read(self, buf: Buf, at: Array, mask: Array | None = None) -> Array:
-        if buf.space is Space.RM:
-            return self.registers[buf.name][np.arange(self.lanes), at]
-        data = self.memory[buf.name]
-        inside = (at >= 0) & (at < data.size)
-        if mask is None:
-            # lanes that a condition leaves out read, too; what they get must not show
-            return np.where(inside, data[np.where(inside, at, 0)], poisoned(1, buf.dtype)[0])
-        assert inside[mask].all(), f"{buf.name} is read outside"
-        return data[np.where(mask, at, 0)]
+    def wait(self, s: Await, mask: Array) -> Iterator[Pause | None]:
+        slots = self.offset(self.bufs[s.buffer], s.index)
+        parities = np.broadcast_to(np.asarray(self.value(s.parity)), mask.shape)
+        pairs = {(int(a), int(p)) for a, p in zip(slots[mask], parities[mask], strict=True)}
+        tokens = [(self.block.token(s.buffer, slot), parity) for slot, parity in pairs]
 
-    def write(self, buf: Buf, index: tuple[Expr, ...], value: object, mask: Array) -> None:
-        at = self.offset(buf, index)
-        values = np.broadcast_to(np.asarray(value), mask.shape).astype(numpy_type(buf.dtype))
-        self.put(buf, at, values, mask)
+        def over() -> bool:
+            return all(token.ended(parity) for token, parity in tokens)
 
-    def put(self, buf: Buf, at: Array, values: Array, mask: Array) -> None:
-        if buf.space is Space.RM:
-            self.registers[buf.name][np.arange(self.lanes)[mask], at[mask]] = values[mask]
-            return
-        data = self.memory[buf.name]
-        assert ((at >= 0) & (at < data.size))[mask].all(), f"{buf.name} is written outside"
-        data[at[mask]] = values[mask]
+        said = ", ".join(f"{s.buffer}[{slot}] with parity {parity}" for slot, parity in sorted(pairs))
+        while not over():
+            yield Pause(over, f"awaits {said}")
 
-    def move(self, s: Move, mask: Array) -> None:
-        dst, src = self.bufs[s.dst], self.bufs[s.src]
-        taken = mask if s.pred is None else mask & (np.asarray(self.value(s.pred)) != 0)
-        fill = 0 if s.fill is None else self.value(s.fill)
-        to, frm = self.offset(dst, s.dst_index), self.offset(src, s.src_index)
-        assert (to[mask] % s.lanes == 0).all() or dst.space is Space.RM, f"{s.dst} is not aligned"
-        assert (frm[taken] % s.lanes == 0).all() or src.space is Space.RM, f"{s.src} is not aligned"
-        for i in range(s.lanes):
-            values = np.where(taken, self.read(src, frm + i, taken), fill).astype(numpy_type(dst.dtype))
-            wide = s.lanes * src.dtype.bytes
-            if s.engine is Engine.ASYNC and dst.space is Space.SM and wide in (4, 8, 16):
-                self.open.append((self.memory[dst.name], (to + i)[mask], values[mask]))
-            else:
-                self.put(dst, to + i, values, mask)
+    def box(self, s: BoxCopy, mask: Array) -> None:
+        places, slots = self.offset(self.bufs[s.dst], s.index), self.offset(self.bufs[s.token], s.slot)
+        starts = [np.broadcast_to(np.asarray(self.value(e)), mask.shape) for e in s.start]
+        peers = np.broadcast_to(np.asarray(0 if s.peers is None else self.value(s.peers)), mask.shape)
+        blocks = self.block.cluster.blocks
+        for lane in np.flatnonzero(mask):
+            start = tuple(int(x[lane]) for x in starts)
+            assert 0 <= peers[lane] < 1 << len(blocks), "a box for a block that the cluster does not have"
+            to = [self.block] if s.peers is None else [b for b in blocks if peers[lane] >> b.rank & 1]
+            for block in to:
+                landing = block.box(s, start, int(places[lane]), int(slots[lane]))
+                block.cluster.landings.append(landing)
 
-    def load_matrix(self, s: LoadMatrix) -> None:
-        src = self.bufs[s.src]
-        at = self.offset(src, s.index)
-        per = 16 // src.dtype.bytes
-        data = self.memory[s.src]
-        for r, place in enumerate(s.dst):
-            rows_end = at[8 * r : 8 * r + 8].max() + per
-            assert rows_end <= src.elements, f"ldmatrix: {s.src} is read past its end, at {rows_end}"
-            rows = np.stack([data[x : x + per] for x in at[8 * r : 8 * r + 8]])
-            assert (at[8 * r : 8 * r + 8] % per == 0).all(), "ldmatrix: a row is not aligned"
-            half = rows.view(np.uint16)
-            half = half.T.copy() if s.transposed else half
-            words = half.reshape(32, 2).copy().view(np.uint32).reshape(32)
-            buf = self.bufs[place.buffer]
-            self.put(buf, self.offset(buf, place.index), words, np.ones(self.lanes, bool))
+    def set_registers(self, count: int, *, more: bool) -> Iterator[Pause | None]:
+        wanted = (count - self.held) * self.lanes
+        assert count % 8 == 0 and 24 <= count < 256, "a number of registers that there is not"
+        assert wanted >= 0 if more else wanted <= 0, "registers are given back by asking for more, or so"
+        while self.block.registers < wanted:
+            yield Pause(lambda: self.block.registers >= wanted, f"asks for {wanted} registers")
+        self.block.registers -= wanted
+        self.held = count
 
-    def mma(self, s: Mma) -> None:
-        atom = s.atom
+    # -- atoms of warp groups ----------------------------------------------------------------------
+
+    def group_word(self, s: GroupMma | MmaFence | MmaCommit | MmaWait) -> Iterator[Pause | None]:
+        yield None
+        match s:
+            case GroupMma():
+                self.group_mma(s)
+            case MmaFence():
+                self.touched.clear()
+            case MmaCommit():
+                self.commits.append(self.issued)
+            case MmaWait(pending):
+                upto = self.commits[-1 - pending] if len(self.commits) > pending else 0
+                while self.queue.done < upto:
+                    yield Pause(lambda: self.queue.done >= upto, "awaits atoms of its warp group")
+                self.waited = max(self.waited, upto)
+
+    def group_mma(self, s: GroupMma) -> None:
+        buffer = s.acc.buffer
+        assert self.lanes == LANES and buffer not in self.touched, f"no fence between {buffer} and its atom"
+        buf, rows = self.bufs[buffer], self.registers[buffer]
+        first = self.offset(buf, s.acc.index)
+        assert (first == first[0]).all(), "registers whose numbers differ among lanes"
+        v = np.arange(s.atom.m * s.atom.n // (LANES * GROUP_WARPS))
+        places = first[0] + s.row * (v // 2 % 2) + s.column * (v // 4 * 2 + v % 2)
+        assert places.max() < buf.elements, "an atom's result is larger than its registers"
+        lane = np.arange(LANES)[:, None]
+        row, column = lane // 4 + 8 * (v // 2 % 2), v // 4 * 8 + lane % 4 * 2 + v % 2
+
+        def into(part: Array) -> None:
+            rows[:, places] += part[row, column]
+
         sides = []
-        for places, fragment, t in ((s.a, atom.a, atom.left), (s.b, atom.b, atom.right)):
-            held = np.stack([self.value(p) for p in places], axis=1)
-            held = held.copy().view(numpy_type(t)) if atom.packed > 1 else held
-            rows, columns = (atom.m, atom.k) if places is s.a else (atom.k, atom.n)
-            matrix = np.zeros((rows, columns), numpy_type(t))
-            matrix[_places(fragment)] = held
-            sides.append(matrix.astype(np.float64 if t.is_float else np.int64))
-        total = (sides[0] @ sides[1]).astype(numpy_type(atom.acc))
-        parts = total[_places(atom.c)]
-        for v, place in enumerate(s.acc):
-            buf = self.bufs[place.buffer]
-            at = self.offset(buf, place.index)
-            self.put(buf, at, self.read(buf, at) + parts[:, v], np.ones(self.lanes, bool))
-
-    # -- values ----------------------------------------------------------------------------------
-
-    def uniform(self, e: Expr) -> int:
-        found = np.unique(np.asarray(self.value(e)))
-        assert found.size == 1, "a loop whose bounds differ among lanes"
-        return int(found[0])
-
-    def value(self, e: Expr) -> object:
-        match e:
-            case Const(value, _):
-                return value
-            case Var(name, _):
-                return self.names[name]
-            case Load(buffer, index, dtype, 1):
-                buf = self.bufs[buffer]
-                read = self.read(buf, self.offset(buf, index))
-                return read.astype(np.float32) if dtype.name in ("bf16", "f16") else read
-            case Cast(arg, dtype):
-                value = np.asarray(self.value(arg)).astype(numpy_type(dtype))
-                return value.astype(np.float32) if dtype.name in ("bf16", "f16") else value
-            case Unary("-", arg, _):
-                return -np.asarray(self.value(arg))
-            case Unary("!", arg, _):
-                return np.asarray(self.value(arg)) == 0
-            case Select(cond, then, other, _):
-                return np.where(np.asarray(self.value(cond)) != 0, self.value(then), self.value(other))
-            case Call(Intrinsic.BLOCK_ID, (Const(axis, _),), _):
-                return np.full(self.lanes, self.block[axis])
-            case Call(Intrinsic.THREAD_ID, (Const(axis, _),), _):
-                x, y, _ = self.kernel.launch.block
-                tid = self.first + np.arange(self.lanes)
-                return (tid % x, tid // x % y, tid // x // y)[axis]
-            case Call(Intrinsic.IMIN, (a, b), _):
-                return np.minimum(self.value(a), self.value(b))
-            case Call("fmax", (a, b), _):
-                return np.fmax(self.value(a), self.value(b))
-            case Binary(op, left, right, dtype):
-                return self.binary(op, np.asarray(self.value(left)), np.asarray(self.value(right)), dtype)
-            case _:
-                raise NotImplementedError(str(e))
-
-    def binary(self, op: str, a: Array, b: Array, dtype: DType) -> Array:
-        match op:
-            case "+":
-                return a + b
-            case "-":
-                return a - b
-            case "*":
-                return a * b
-            case "/":
-                return a // b if not dtype.is_float else a / b
-            case "%":
-                return a % b
-            case "<":
-                return a < b
-            case "<=":
-                return a <= b
-            case ">":
-                return a > b
-            case ">=":
-                return a >= b
-            case "==":
-                return a == b
-            case "&&":
-                return (a != 0) & (b != 0)
-            case "||":
-                return (a != 0) | (b != 0)
-            case "^":
-                return a ^ b
-            case "&":
-                return a & b
-            case _:
-                raise NotImplementedError(op)
+        for m in (s.a, s.b):
+            element = self.place(self.bufs[m.buffer], m.index)
+            assert (element == element[0]).all(), "a descriptor that differs among lanes"
+            start = self.block.shared.address(m.buffer, int(element[0]))
+            sides.append(Descriptor.of(m, start))
+        self.queue.issue(self.number % GROUP_WARPS, self.issued, Issue(s.atom, *sides), into)
+        self.issued += 1
+        self.results[buffer][places] = self.issued

@@ -1,0 +1,296 @@
+"""The blocks of a cluster in the interpreter: shared memory by bytes, tokens, copies in flight, and whose
+turn it is.
+
+Whatever may run runs in an order that a seed draws: warps, copies that land, and atoms of warp groups.
+"""
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import prod
+
+import ml_dtypes
+import numpy as np
+
+from mdh.ir.copy_engine import BoxCopy, TensorMap
+from mdh.ir.dtype import U64, DType
+from mdh.ir.kernel import Barrier, Kernel
+from mdh.target.shared import shared_layout
+
+REGISTERS = 65536
+"""Of a multiprocessor."""
+MOST_REGISTERS = 248
+MOST_BYTES = 2**20
+"""That a token can wait for."""
+POISON = 77
+NUMPY = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32, "f64": np.float64}
+Array = np.ndarray
+
+
+def numpy_type(t: DType) -> np.dtype:
+    known = NUMPY.get(t.name)
+    return np.dtype(known if known is not None else t.name.replace("i", "int").replace("u", "uint"))
+
+
+def poisoned(size: int, t: DType) -> Array:
+    kind = numpy_type(t)
+    return np.full(size, np.nan if t.is_float else POISON, kind)
+
+
+def swizzled_address(address: Array, span: int) -> Array:
+    """Where the hardware keeps a byte: bits 4 … of its address, as many as number the chunks of 16 bytes in a
+    span, are XORed with the bits from bit 7 on. Source: PTX ISA, "Swizzling Modes"."""
+    chunks = {0: 0, 32: 1, 64: 3, 128: 7}[span]
+    return address ^ ((address >> 7 & chunks) << 4)
+
+
+class Shared:
+    """A block's shared memory. Its buffers lie at the addresses that the target gives them, behind a start
+    that is aligned as the text says and no better."""
+
+    def __init__(self, kernel: Kernel, order: random.Random) -> None:
+        slots = shared_layout(kernel)
+        self.slots = {s.buf.name: s for s in slots}
+        align = max([128, *(s.align for s in slots)])
+        self.first = align * order.randrange(1, 4)
+        self.bytes = np.zeros(-(-max([0, *(s.end for s in slots)]) // 128) * 128, np.uint8)
+        self.by_engine = np.zeros(self.bytes.size, bool)
+        """Whether the copy engine wrote the byte."""
+        self.views = {s.buf.name: self.bytes[s.start : s.end].view(numpy_type(s.buf.dtype)) for s in slots}
+        for s in slots:
+            self.views[s.buf.name][:] = poisoned(s.elements, s.buf.dtype)
+
+    def address(self, buffer: str, element: int) -> int:
+        """Of an element by its place in the buffer."""
+        slot = self.slots[buffer]
+        return self.first + slot.start + element * slot.buf.dtype.bytes
+
+    def written(self, buffer: str, elements: Array) -> None:
+        """Threads have written elements of a buffer."""
+        slot = self.slots[buffer]
+        size = slot.buf.dtype.bytes
+        self.by_engine[(slot.start + elements[:, None] * size + np.arange(size)).reshape(-1)] = False
+
+    def place(self, address: Array) -> Array:
+        at = address - self.first
+        assert ((at >= 0) & (at < self.bytes.size)).all(), "outside of shared memory"
+        return at
+
+
+@dataclass
+class Token:
+    """An mbarrier. missing: arrivals that its phase still waits for; bytes: that must still land."""
+
+    arrivals: int
+    missing: int
+    bytes: int = 0
+    phase: int = 0
+    ready: bool = False
+    """The copy engine sees it."""
+
+    def arrive(self) -> None:
+        self.missing -= 1
+        self._end()
+
+    def expect(self, count: int) -> None:
+        self.bytes += count
+        assert self.bytes < MOST_BYTES, "more bytes than a token can wait for"
+
+    def land(self, count: int) -> None:
+        self.bytes -= count
+        assert self.bytes > -MOST_BYTES, "more bytes than a token can count"
+        self._end()
+
+    def ended(self, parity: int) -> bool:
+        """Whether the phase of this parity has ended: the present one has the other."""
+        return self.phase % 2 != parity
+
+    def _end(self) -> None:
+        if self.missing == 0 and self.bytes == 0:
+            self.phase += 1
+            self.missing = self.arrivals
+
+
+@dataclass(frozen=True)
+class Pause:
+    """A warp lets others go first, until `over`."""
+
+    over: Callable[[], bool]
+    text: str
+
+
+@dataclass
+class Meeting:
+    """A barrier of `size` warps."""
+
+    size: int
+    here: list[Barrier] = field(default_factory=list)
+    turn: int = 0
+
+    def wait(self, s: Barrier) -> Pause:
+        turn = self.turn
+        self.here.append(s)
+        assert all(s is other for other in self.here), "warps meet at different barriers"
+        if len(self.here) == self.size:
+            self.here, self.turn = [], turn + 1
+        return Pause(lambda: self.turn > turn, f"barrier: {s.reason}")
+
+
+@dataclass(frozen=True)
+class Landing:
+    """A box on its way to shared memory, to the byte of number `place`."""
+
+    map: TensorMap
+    start: tuple[int, ...]
+    block: "Block"
+    buffer: str
+    place: int
+    token: Token
+
+    @property
+    def size(self) -> int:
+        return prod(self.map.box) * self.map.dtype.bytes
+
+    def leave(self) -> None:
+        """From now on nobody knows what lies where the box will be."""
+        m, slot = self.map, self.block.shared.slots[self.buffer]
+        assert len(m.box) <= 5, "more dimensions than the copy engine has"
+        assert all(0 < n <= 256 for n in m.box), "a box that is too long"
+        row = m.box[-1] * m.dtype.bytes
+        assert row % 16 == 0, "rows of a box are not whole units"
+        assert not m.swizzle or row <= m.swizzle, "rows of a box are longer than its swizzle"
+        assert all(n * m.dtype.bytes % 16 == 0 for n in _pitches(m.shape)), "rows of an array are not aligned"
+        assert self.place % max(128, 8 * m.swizzle) == 0, "a box is not aligned in shared memory"
+        first = self.block.shared.first
+        assert slot.start <= self.place - first, "a box before its buffer"
+        assert self.place - first + self.size <= slot.end, "a box that ends behind its buffer"
+        self._write(poisoned(prod(m.box), m.dtype))
+
+    def land(self, memory: Mapping[str, Array]) -> None:
+        assert not self.block.ended, "a box lands where the block has ended"
+        m = self.map
+        array = memory[m.buffer].reshape(m.shape)
+        at = np.meshgrid(*(np.arange(n) + x for n, x in zip(m.box, self.start, strict=True)), indexing="ij")
+        inside = np.ones(m.box, bool)
+        for x, n in zip(at, m.shape, strict=True):
+            inside &= (x >= 0) & (x < n)
+        box = np.where(inside, array[tuple(np.where(inside, x, 0) for x in at)], np.zeros(1, array.dtype))
+        self._write(np.ascontiguousarray(box.astype(array.dtype)).reshape(-1))
+        self.token.land(self.size)
+
+    def _write(self, elements: Array) -> None:
+        shared = self.block.shared
+        at = shared.place(swizzled_address(self.place + np.arange(self.size), self.map.swizzle))
+        shared.bytes[at] = elements.view(np.uint8)
+        shared.by_engine[at] = True
+
+
+def _pitches(shape: tuple[int, ...]) -> Iterator[int]:
+    for d in range(1, len(shape)):
+        yield prod(shape[d:])
+
+
+@dataclass
+class Block:
+    """rank: in its cluster. groups: the queues of GroupMma of its warp groups, by number."""
+
+    kernel: Kernel
+    at: tuple[int, ...]
+    rank: int
+    shared: Shared
+    cluster: "Cluster"
+    meeting: Meeting
+    tokens: dict[tuple[str, int], Token] = field(default_factory=dict)
+    registers: int = 0
+    """That its warps gave back, of all threads together."""
+    running: int = 0
+    """Warps."""
+
+    @property
+    def ended(self) -> bool:
+        return self.running == 0
+
+    def init(self, buffer: str, arrivals: int) -> None:
+        assert self.shared.slots[buffer].buf.dtype == U64
+        for n in range(self.shared.slots[buffer].elements):
+            assert (buffer, n) not in self.tokens, f"{buffer} begins twice"
+            self.tokens[buffer, n] = Token(arrivals, arrivals)
+
+    def token(self, buffer: str, at: int) -> Token:
+        assert not self.ended, f"a token of {buffer} is used after its block has ended"
+        assert (buffer, at) in self.tokens, f"a token of {buffer} is used before it is initialised"
+        return self.tokens[buffer, at]
+
+    def box(self, s: BoxCopy, start: tuple[int, ...], element: int, slot: int) -> Landing:
+        said = next(m for m in self.kernel.maps if m.name == s.map)
+        token = self.token(s.token, slot)
+        assert token.ready, f"the copy engine does not see {s.token} yet"
+        landing = Landing(said, start, self, s.dst, self.shared.address(s.dst, element), token)
+        landing.leave()
+        return landing
+
+
+@dataclass
+class Task:
+    """A warp. weight: how often its turn comes, beside that of others."""
+
+    name: str
+    block: Block
+    steps: Iterator[Pause | None]
+    weight: float
+    pause: Pause | None = None
+
+    @property
+    def free(self) -> bool:
+        return self.pause is None or self.pause.over()
+
+
+class Cluster:
+    """Its blocks run together. All that may come late does so with a probability that the order draws: some
+    orders keep copies and atoms back until nothing else can run."""
+
+    def __init__(self, memory: dict[str, Array], order: random.Random) -> None:
+        self.memory = memory
+        self.order = order
+        self.blocks: list[Block] = []
+        self.tasks: list[Task] = []
+        self.landings: list[Landing] = []
+        self.queues: list[Callable[[], Callable[[], None] | None]] = []
+        """Each says what it can do now, if anything: a warp group's atoms."""
+        self.meeting = Meeting(0)
+        self.eager = {kind: order.choice((0.0, 0.05, 1.0, 20.0)) for kind in ("landing", "atom")}
+
+    def add(self, block: Block, name: str, steps: Iterator[Pause | None]) -> None:
+        block.running += 1
+        self.tasks.append(Task(name, block, steps, self.order.choice((1.0, 1.0, 1.0, 0.03, 10.0))))
+
+    def run(self) -> None:
+        while self.tasks:
+            free = [t for t in self.tasks if t.free]
+            landings, atoms = self.landings, [act for q in self.queues if (act := q()) is not None]
+            weights = [*(t.weight for t in free), *(self.eager["landing"] for _ in landings)]
+            weights += [self.eager["atom"] for _ in atoms]
+            events = [*free, *landings, *atoms]
+            if not events:
+                waits = ", ".join(f"{t.name}: {t.pause.text}" for t in self.tasks if t.pause)
+                raise AssertionError(f"nobody can go on: {waits}")
+            chosen = self.order.choices(events, weights if any(weights) else None)[0]
+            match chosen:
+                case Task():
+                    self._step(chosen)
+                case Landing():
+                    self.landings.remove(chosen)
+                    chosen.land(self.memory)
+                case _:
+                    chosen()
+        assert not self.landings, "boxes land after the kernel has ended"
+
+    def _step(self, task: Task) -> None:
+        try:
+            task.pause = next(task.steps)
+        except StopIteration:
+            self.tasks.remove(task)
+            task.block.running -= 1
+            if task.block.ended:
+                lost = [x for x in self.landings if x.block is task.block]
+                assert not lost, "a box lands where the block has ended"

@@ -1,0 +1,107 @@
+"""Atoms of warp groups in the interpreter: they read shared memory by matrix descriptors, and run on while
+the warps that issued them go on.
+
+Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout", "Matrix Descriptor Format".
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mdh.ir.atoms import Atom
+from mdh.ir.dtype import DType
+from mdh.ir.matrix import SharedMatrix
+from tests.atoms.blocks import Array, Shared, numpy_type, swizzled_address
+
+WARPS = 4
+ROWS = 16
+"""Of the result, in the registers of each warp."""
+
+
+@dataclass(frozen=True)
+class Descriptor:
+    """start: an address. leading, stride: byte offsets, as PTX calls them. swizzle: of the mode, in bytes.
+    along_k: the bit of the instruction that says so is not set."""
+
+    start: int
+    leading: int
+    stride: int
+    swizzle: int
+    along_k: bool
+
+    @staticmethod
+    def of(m: SharedMatrix, start: int) -> "Descriptor":
+        for n in (start, m.block, m.group):
+            assert n % 16 == 0, "a descriptor counts 16 bytes"
+        assert start < 2**18, "an address that a descriptor cannot say"
+        assert 0 <= m.block < 2**18, "an offset that a descriptor cannot say"
+        assert 0 <= m.group < 2**18, "an offset that a descriptor cannot say"
+        assert m.swizzle in (32, 64, 128), "a swizzle that a descriptor cannot say"
+        return Descriptor(start, m.block, m.group, m.swizzle, m.along_k)
+
+    def matrix(self, shared: Shared, count: int, k: int, t: DType) -> Array:
+        """The elements by [m or n][k]."""
+        mine, along = np.arange(count)[:, None], np.arange(k)[None, :]
+        # a base offset of 0 says that the pattern of the swizzle begins at a multiple of its size
+        assert self.start % (8 * self.swizzle) < self.swizzle, (
+            "a matrix begins inside of its swizzle's pattern"
+        )
+        if self.along_k:
+            # ((8, n), (T, 2)) : ((row, stride), (1, T)): the leading offset is not used
+            assert self.start % self.swizzle + k * t.bytes <= self.swizzle, "an atom is longer than a row"
+            at = mine // 8 * self.stride + mine % 8 * self.swizzle + along * t.bytes
+        else:
+            # ((T, chunks, m), (8, k)) : ((1, T, leading), (row, stride))
+            assert t.bytes == 2, "only 16-bit factors have rows along m or n"
+            assert self.start % self.swizzle == 0, "a matrix begins inside of a row"
+            row = self.swizzle // t.bytes
+            at = mine // row * self.leading + mine % row * t.bytes
+            at = at + along % 8 * self.swizzle + along // 8 * self.stride
+        each = (self.start + at)[..., None] + np.arange(t.bytes)
+        place = shared.place(swizzled_address(each, self.swizzle))
+        assert shared.by_engine[place].all(), "an atom reads what the copy engine has not written"
+        return np.ascontiguousarray(shared.bytes[place]).view(numpy_type(t))[..., 0]
+
+
+@dataclass
+class Issue:
+    """One atom. into: adds a warp's rows to its registers."""
+
+    atom: Atom
+    a: Descriptor
+    b: Descriptor
+    into: dict[int, Callable[[Array], None]] = field(default_factory=dict)
+
+
+@dataclass
+class Queue:
+    """The atoms of a warp group, in their order; the first `done` of them have run."""
+
+    shared: Shared
+    issues: list[Issue] = field(default_factory=list)
+    done: int = 0
+
+    def issue(self, warp: int, number: int, issue: Issue, into: Callable[[Array], None]) -> None:
+        """A warp issues its atom of this number."""
+        if number == len(self.issues):
+            self.issues.append(issue)
+        same = self.issues[number]
+        assert (same.atom, same.a, same.b) == (issue.atom, issue.a, issue.b), "warps of a group differ"
+        same.into[warp] = into
+
+    def able(self) -> Callable[[], None] | None:
+        if self.done < len(self.issues) and len(self.issues[self.done].into) == WARPS:
+            return self.run
+        return None
+
+    def run(self) -> None:
+        issue = self.issues[self.done]
+        atom = issue.atom
+        wide = np.float64 if atom.acc.is_float else np.int64
+        a = issue.a.matrix(self.shared, atom.m, atom.k, atom.left).astype(wide)
+        b = issue.b.matrix(self.shared, atom.n, atom.k, atom.right).astype(wide)
+        total = (a @ b.T).astype(numpy_type(atom.acc))
+        for warp, into in issue.into.items():
+            into(total[ROWS * warp : ROWS * (warp + 1)])
+        self.done += 1

@@ -1,0 +1,251 @@
+"""What the 32 lanes of a warp compute in step, and the memory and registers that they see."""
+
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+
+from mdh.hardware import Engine, Space
+from mdh.ir.atoms import Fragment
+from mdh.ir.dtype import DType
+from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var
+from mdh.ir.intrinsic import Intrinsic
+from mdh.ir.kernel import Buf, Kernel, Move, Store, swizzle_row
+from mdh.ir.matrix import LoadMatrix, Mma
+from tests.atoms.blocks import Array, Block, numpy_type, poisoned
+
+LANES = 32
+
+
+@cache
+def _places(fragment: Fragment) -> tuple[Array, Array]:
+    """Rows and columns of the elements, by lane and number."""
+    at = np.array([[fragment.at(lane, v) for v in range(fragment.count)] for lane in range(LANES)])
+    return at[..., 0], at[..., 1]
+
+
+@dataclass
+class Lanes:
+    """number: of the warp in its block. fine: others may go first at every statement that they could see."""
+
+    kernel: Kernel
+    block: Block
+    number: int
+    lanes: int
+    memory: dict[str, Array]
+    bufs: dict[str, Buf]
+    fine: bool
+    names: dict[str, object] = field(default_factory=dict)
+    open: list[tuple[Array, Array, Array]] = field(default_factory=list)
+    """Asynchronous moves since the last Commit."""
+    registers: dict[str, Array] = field(default_factory=dict)
+    touched: set[str] = field(default_factory=set)
+    """Registers that were accessed since the last MmaFence."""
+    results: dict[str, Array] = field(default_factory=dict)
+    """By register: one more than the number of the last atom of warp groups that adds to it."""
+    waited: int = 0
+    """Atoms of warp groups that have surely run."""
+
+    # -- registers -------------------------------------------------------------------------------
+
+    def touch(self, buffer: str, at: Array) -> None:
+        """An access to registers, other than by the atoms of warp groups."""
+        if self.fine:
+            self.touched.add(buffer)
+            assert (self.results[buffer][at] <= self.waited).all(), f"{buffer} is accessed while atoms run"
+
+    def declare(self, buf: Buf, init: Expr | None) -> None:
+        if buf.name in self.results:
+            self.touch(buf.name, np.arange(buf.elements))
+        self.bufs[buf.name] = buf
+        rows = np.stack([poisoned(buf.elements, buf.dtype)] * self.lanes)
+        if init is not None:
+            rows[:] = np.reshape(self.value(init), (-1, 1))
+        self.registers[buf.name] = rows
+        self.results[buf.name] = np.zeros(buf.elements, int)
+        self.touched.add(buf.name)
+
+    # -- memory ----------------------------------------------------------------------------------
+
+    def offset(self, buf: Buf, index: tuple[Expr, ...]) -> Array:
+        """Where the kernel's text looks for an element, by lane."""
+        return self.swizzled(buf, self.place(buf, index))
+
+    def place(self, buf: Buf, index: tuple[Expr, ...]) -> Array:
+        """The same without a swizzle."""
+        out = np.zeros(self.lanes, np.int64)
+        for e, n in zip(index, buf.strides, strict=True):
+            out = out + np.asarray(self.value(e)).astype(np.int64) * n
+        return out
+
+    def swizzled(self, buf: Buf, at: Array) -> Array:
+        if not buf.swizzle:
+            return at
+        chunk = 16 // buf.dtype.bytes
+        row = at // swizzle_row(buf) % (buf.swizzle // 16)
+        return at ^ (row * chunk)
+
+    def read(self, buf: Buf, at: Array, mask: Array | None = None) -> Array:
+        if buf.space is Space.RM:
+            self.touch(buf.name, at)
+            return self.registers[buf.name][np.arange(self.lanes), at]
+        data = self.memory[buf.name]
+        inside = (at >= 0) & (at < data.size)
+        if mask is None:
+            # lanes that a condition leaves out read, too; what they get must not show
+            return np.where(inside, data[np.where(inside, at, 0)], poisoned(1, buf.dtype)[0])
+        assert inside[mask].all(), f"{buf.name} is read outside"
+        return data[np.where(mask, at, 0)]
+
+    def store(self, s: Store, mask: Array) -> None:
+        buf, value = self.bufs[s.buffer], np.asarray(self.value(s.value))
+        at = self.offset(buf, s.index)
+        for i in range(s.lanes):
+            each = value[:, i] if value.ndim == 2 else value
+            self.put(buf, at + i, np.broadcast_to(each, mask.shape).astype(numpy_type(buf.dtype)), mask)
+
+    def put(self, buf: Buf, at: Array, values: Array, mask: Array) -> None:
+        if buf.space is Space.RM:
+            self.touch(buf.name, at[mask])
+            self.registers[buf.name][np.arange(self.lanes)[mask], at[mask]] = values[mask]
+            return
+        data = self.memory[buf.name]
+        assert ((at >= 0) & (at < data.size))[mask].all(), f"{buf.name} is written outside"
+        data[at[mask]] = values[mask]
+        if buf.space is Space.SM and self.fine:
+            self.block.shared.written(buf.name, at[mask])
+
+    def move(self, s: Move, mask: Array) -> None:
+        dst, src = self.bufs[s.dst], self.bufs[s.src]
+        taken = mask if s.pred is None else mask & (np.asarray(self.value(s.pred)) != 0)
+        fill = 0 if s.fill is None else self.value(s.fill)
+        to, frm = self.offset(dst, s.dst_index), self.offset(src, s.src_index)
+        assert (to[mask] % s.lanes == 0).all() or dst.space is Space.RM, f"{s.dst} is not aligned"
+        assert (frm[taken] % s.lanes == 0).all() or src.space is Space.RM, f"{s.src} is not aligned"
+        for i in range(s.lanes):
+            values = np.where(taken, self.read(src, frm + i, taken), fill).astype(numpy_type(dst.dtype))
+            wide = s.lanes * src.dtype.bytes
+            if s.engine is Engine.ASYNC and dst.space is Space.SM and wide in (4, 8, 16):
+                self.open.append((self.memory[dst.name], (to + i)[mask], values[mask]))
+            else:
+                self.put(dst, to + i, values, mask)
+
+    def load_matrix(self, s: LoadMatrix) -> None:
+        src = self.bufs[s.src]
+        at = self.offset(src, s.index)
+        per = 16 // src.dtype.bytes
+        data = self.memory[s.src]
+        for r, place in enumerate(s.dst):
+            rows_end = at[8 * r : 8 * r + 8].max() + per
+            assert rows_end <= src.elements, f"ldmatrix: {s.src} is read past its end, at {rows_end}"
+            rows = np.stack([data[x : x + per] for x in at[8 * r : 8 * r + 8]])
+            assert (at[8 * r : 8 * r + 8] % per == 0).all(), "ldmatrix: a row is not aligned"
+            half = rows.view(np.uint16)
+            half = half.T.copy() if s.transposed else half
+            words = half.reshape(32, 2).copy().view(np.uint32).reshape(32)
+            buf = self.bufs[place.buffer]
+            self.put(buf, self.offset(buf, place.index), words, np.ones(self.lanes, bool))
+
+    def mma(self, s: Mma) -> None:
+        atom = s.atom
+        sides = []
+        for places, fragment, t in ((s.a, atom.a, atom.left), (s.b, atom.b, atom.right)):
+            held = np.stack([self.value(p) for p in places], axis=1)
+            held = held.copy().view(numpy_type(t)) if atom.packed > 1 else held
+            rows, columns = (atom.m, atom.k) if places is s.a else (atom.k, atom.n)
+            matrix = np.zeros((rows, columns), numpy_type(t))
+            matrix[_places(fragment)] = held
+            sides.append(matrix.astype(np.float64 if t.is_float else np.int64))
+        total = (sides[0] @ sides[1]).astype(numpy_type(atom.acc))
+        parts = total[_places(atom.c)]
+        for v, place in enumerate(s.acc):
+            buf = self.bufs[place.buffer]
+            at = self.offset(buf, place.index)
+            self.put(buf, at, self.read(buf, at) + parts[:, v], np.ones(self.lanes, bool))
+
+    # -- values ----------------------------------------------------------------------------------
+
+    def uniform(self, e: Expr) -> int:
+        found = np.unique(np.asarray(self.value(e)))
+        assert found.size == 1, "a loop whose bounds differ among lanes"
+        return int(found[0])
+
+    def value(self, e: Expr) -> object:
+        match e:
+            case Const(value, _):
+                return value
+            case Var(name, _):
+                return self.names[name]
+            case Load(buffer, index, dtype, lanes):
+                buf = self.bufs[buffer]
+                at = self.offset(buf, index)
+                read = self.read(buf, at)
+                if lanes > 1:
+                    read = np.stack([self.read(buf, at + i) for i in range(lanes)], axis=1)
+                return read.astype(np.float32) if dtype.name in ("bf16", "f16") else read
+            case Cast(arg, dtype):
+                value = np.asarray(self.value(arg)).astype(numpy_type(dtype))
+                return value.astype(np.float32) if dtype.name in ("bf16", "f16") else value
+            case Unary("-", arg, _):
+                return -np.asarray(self.value(arg))
+            case Unary("!", arg, _):
+                return np.asarray(self.value(arg)) == 0
+            case Select(cond, then, other, _):
+                return np.where(np.asarray(self.value(cond)) != 0, self.value(then), self.value(other))
+            case Call(Intrinsic.BLOCK_ID, (Const(axis, _),), _):
+                return np.full(self.lanes, self.block.at[axis])
+            case Call(Intrinsic.THREAD_ID, (Const(axis, _),), _):
+                x, y, _ = self.kernel.launch.block
+                tid = self.number * LANES + np.arange(self.lanes)
+                return (tid % x, tid // x % y, tid // x // y)[axis]
+            case Call(Intrinsic.CLUSTER_RANK, (), _):
+                return np.full(self.lanes, self.block.rank)
+            case Call(Intrinsic.IMIN, (a, b), _):
+                return np.minimum(self.value(a), self.value(b))
+            case Call(Intrinsic.IMAX, (a, b), _):
+                return np.maximum(self.value(a), self.value(b))
+            case Call(Intrinsic.LANE, (vector, Const(n, _)), _):
+                return np.asarray(self.value(vector))[:, n]
+            case Call("fmax", (a, b), _):
+                return np.fmax(self.value(a), self.value(b))
+            case Binary(op, left, right, dtype):
+                sides = [np.asarray(self.value(left)), np.asarray(self.value(right))]
+                if max(x.ndim for x in sides) == 2:
+                    sides = [x[:, None] if x.ndim == 1 else x for x in sides]
+                out = self.binary(op, *sides, dtype)
+                return out.astype(numpy_type(dtype)) if dtype.kind == "uint" else out
+            case _:
+                raise NotImplementedError(str(e))
+
+    def binary(self, op: str, a: Array, b: Array, dtype: DType) -> Array:
+        match op:
+            case "+":
+                return a + b
+            case "-":
+                return a - b
+            case "*":
+                return a * b
+            case "/":
+                return a / b if dtype.is_float else np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))
+            case "%":
+                return np.sign(a) * (np.abs(a) % np.abs(b))
+            case "<":
+                return a < b
+            case "<=":
+                return a <= b
+            case ">":
+                return a > b
+            case ">=":
+                return a >= b
+            case "==":
+                return a == b
+            case "&&":
+                return (a != 0) & (b != 0)
+            case "||":
+                return (a != 0) | (b != 0)
+            case "^":
+                return a ^ b
+            case "&":
+                return a & b
+            case _:
+                raise NotImplementedError(op)
