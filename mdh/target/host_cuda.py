@@ -98,7 +98,7 @@ static cudaError_t encode(tensor_map *map, CUtensorMapDataType type, int rank, c
                                                                12000, cudaEnableDefault, &found)))
         return error;
     return function((CUtensorMap *)map, type, rank, (void *)array, shape, pitches, box, steps,
-                    CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                    CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
                     CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) ? cudaErrorInvalidValue : cudaSuccess;
 }
 """

@@ -26,7 +26,7 @@ from mdh.ir.copy_engine import (
     TokensReady,
 )
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Var
+from mdh.ir.expr import Binary, Load, Var
 from mdh.ir.kernel import (
     Alloc,
     Atomic,

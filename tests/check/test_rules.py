@@ -372,6 +372,15 @@ CASES = (
         machine="h200",
     ),
     Case(
+        matmul(128),
+        (
+            "(de-)comp( 16,8,^ ) ( ^,^ ; ^ ) ( BLK.y,BLK.x,^ ) @roles(load=1,math=1)\n"
+            "(de-)comp( ^,^,16 ) ( A:SM[1,2],B:SM[1,2] ; ^ ) ( ^,^,^ )\n"
+        ),
+        ["K174 1:51", "K174 2:24", "K174 2:33"],
+        machine="h200",
+    ),
+    Case(
         matmul(),
         ("(de-)comp( ?tm,?,^ ) ( ?,B:?[?] ; C:SM[?,1] ) ( BLK.y,?,? ) @order(grouped(?))\n"),
         ["S154 1:12", "S154 1:16"],

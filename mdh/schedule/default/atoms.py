@@ -16,8 +16,6 @@ from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.schedule.default.shape import Shape, ShapeAccess
 
-WORDS = ("mma", "dmma")
-"""Atoms that a warp issues."""
 ROW = 16
 """Bytes that `ldmatrix` takes of a row at once."""
 SLICE = {1: 128, 2: 32, 8: 8}
@@ -88,10 +86,15 @@ class Matrices:
 
 
 def find_matrices(shape: Shape, machine: Machine, target: str) -> Matrices | None:
-    """The stage as a product for atoms of the machine whose speed is known; None if it is none."""
+    """The stage as a product for atoms of warps; None if it is none."""
+    known = [a for a in atoms_of(machine.compute_capability) if not a.grouped]
+    return matrices_with(shape, machine, target, known)
+
+
+def matrices_with(shape: Shape, machine: Machine, target: str, known: list[Atom]) -> Matrices | None:
+    """The stage as a product for one of these atoms, whose speed on the machine is known; else None."""
     reads = summed_reads(shape.stage)
-    known = atoms_of(machine.compute_capability) if LANGUAGES[target].tensor_cores else ()
-    if isinstance(reads, str) or not known or shape.keeps_order:
+    if isinstance(reads, str) or not known or not LANGUAGES[target].tensor_cores or shape.keeps_order:
         return None
     left, right, acc = reads
     accesses = [shape.access(x.buffer, x.index) for x in (left, right)]
@@ -104,7 +107,7 @@ def find_matrices(shape: Shape, machine: Machine, target: str) -> Matrices | Non
     for a, a_access, b, b_access in pairs:
         atoms = [
             x for x in known
-            if (x.left, x.right, x.acc, x.word in WORDS) == (a.dtype, b.dtype, acc, True)
+            if (x.left, x.right, x.acc) == (a.dtype, b.dtype, acc)
             and tensor_peak(machine, x.left) > 0
         ]  # fmt: skip
         found = _matrices(shape, a_access, b_access, atoms)

@@ -20,6 +20,7 @@ from mdh.hardware import Layer, Space
 from mdh.machine import Machine
 from mdh.schedule.default.atoms import find_matrices
 from mdh.schedule.default.contraction_atoms import GROUP, PARTS, atom_outline, best_plan
+from mdh.schedule.default.contraction_groups import best_group_plan, find_groups, group_outline
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
 from mdh.schedule.default.operands import Contraction, Tiling, asynchronous, shared_copy
 from mdh.schedule.default.outline import ScheduleBuilder, attribute, held, staged
@@ -83,6 +84,10 @@ def contraction_gpu(
 ) -> ScheduleBuilder:
     """The steps of the plan with the best estimate. Products of 8- and 16-bit factors are computed on tensor
     cores where these can; those of f64 where the estimate is better, as it is but for small ones."""
+    groups = find_groups(shape, machine, target)
+    grouped = None if groups is None else best_group_plan(shape, groups, machine, joining)
+    if groups is not None and grouped is not None:
+        return group_outline(shape, groups, machine, grouped[0])
     matrices = find_matrices(shape, machine, target)
     atoms = None if matrices is None else best_plan(shape, matrices, machine, joining)
     if matrices is not None and atoms is not None and matrices.atom.left.bytes <= WORD:

@@ -1,0 +1,235 @@
+"""Products of matrices by warp groups and the copy engine: chooses tiles, and the parts of the sum, by an
+estimate.
+
+A block computes a tile of the result. One warp group of it asks the copy engine for slices of both factors.
+The others multiply them, each with rows of its own, and the copy engine stores what they have computed. The
+conditions are those of the rules K166 and K170 to K174.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import prod
+
+from mdh.cost.gpu import Joining
+from mdh.cost.groups import GroupWork, group_seconds
+from mdh.hardware import Engine, Layer, Space
+from mdh.ir.affine import Affine
+from mdh.ir.atoms import Atom, atoms_of
+from mdh.ir.copy_engine import unmapped
+from mdh.machine import Machine
+from mdh.schedule.default.atoms import Factor, Matrices, matrices_with
+from mdh.schedule.default.contraction_atoms import GROUP, PARTS, moved_bytes
+from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
+from mdh.schedule.default.operands import Tiling
+from mdh.schedule.default.outline import ScheduleBuilder, attribute, staged
+from mdh.schedule.default.shape import Shape
+from mdh.schedule.model import Arg, ArgCall, Attr, BufferPlace, Mem, Unit
+
+ROWS = (64, 128, 192, 256)
+COLUMNS = (64, 96, 128, 160, 192, 224, 256)
+SWIZZLE = 128
+"""Bytes of a slice along k."""
+REGISTERS = {1: None, 2: "24/240", 3: "32/160"}
+"""By the number of warp groups that compute: each thread's share of the registers."""
+RESULTS = 128
+"""The most results of a thread."""
+SLOTS = 8
+PAIR = 2
+"""Blocks of a cluster."""
+SECTOR = 32
+"""Bytes that come together."""
+SLICES_LEAST = 4
+"""The fewest slices of a part of the sum."""
+STAGE = 2 * 64 * 128
+"""Bytes of shared memory through which a warp group's results leave."""
+TOKENS = 1024
+"""Bytes of shared memory kept for tokens and alignment."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTiling(Tiling):
+    """groups: warp groups that compute. slots: of the copies. boxed: the copy engine stores the results.
+    shared: by how many blocks of a cluster the slices of the two factors are shared."""
+
+    groups: int = 1
+    slots: int = 1
+    boxed: bool = False
+    shared: tuple[int, int] = (1, 1)
+
+
+def find_groups(shape: Shape, machine: Machine, target: str) -> Matrices | None:
+    """The stage as a product for atoms of warp groups; None if it is none."""
+    if Engine.TMA not in machine.copy_engines:
+        return None
+    known = [a for a in atoms_of(machine.compute_capability) if a.grouped]
+    found = matrices_with(shape, machine, target, known)
+    return found if found is not None and all(_boxed(shape, found, f) for f in found.factors) else None
+
+
+def _boxed(shape: Shape, found: Matrices, factor: Factor) -> bool:
+    """Whether the copy engine sees the array, and atoms find their elements in rows of what it brings."""
+    buffer = shape.program.buffer_of[factor.buffer]
+    seen = unmapped(buffer.shape, buffer.dtype) is None and not factor.turned
+    names = {f"{shape.stage.dims[d].name}" for d in (factor.own, found.k)}
+    last = [f.names for f in factor.access.index[-2:] if f is not None]
+    plain = len(last) == 2 and all(len(n & names) == 1 for n in last) and last[0] != last[1]
+    return seen and plain and (factor.along_k or found.atom.transposes)
+
+
+def best_group_plan(
+    shape: Shape, found: Matrices, machine: Machine, joining: Joining
+) -> tuple[GroupTiling, float] | None:
+    """The plan with the best estimate, in seconds; None if no plan fits."""
+    moved = moved_bytes(shape, found)
+    every = _plans(shape, found, machine, joining)
+    timed = ((p, group_seconds(_work(shape, found, p, moved), machine)) for p in every)
+    return min(timed, key=lambda p: p[1], default=None)
+
+
+def _plans(shape: Shape, found: Matrices, machine: Machine, joining: Joining) -> Iterator[GroupTiling]:
+    m, n, size = shape.extents[found.m], shape.extents[found.n], found.atom.left.bytes
+    depth = SWIZZLE // size
+    single = {d: 1 for d in range(len(shape.extents)) if d not in (found.k, *found.others)}
+    boxed = _stored(shape, found)
+    for rows in (r for r in ROWS if r <= m):
+        for columns in (c for c in COLUMNS if c <= n and (found.right.along_k or c * size % SWIZZLE == 0)):
+            groups = rows // 64 if rows < 256 else 2
+            if rows // 64 // groups * columns // 2 > RESULTS or (groups == 3 and columns > 192):
+                continue
+            if not _has(found.atom, columns) or (not found.left.along_k and rows * size % SWIZZLE):
+                continue
+            block = {**single, found.m: rows, found.n: columns}
+            for part, parts in _parts(shape, found, machine, block, depth):
+                leaves = boxed and parts == 1 and columns * found.atom.acc.bytes % 128 == 0
+                room = machine.shared_per_block - TOKENS - (groups * STAGE if leaves else 0)
+                slots = min(SLOTS, room // ((rows + columns) * SWIZZLE), ceil_div(part, depth))
+                if slots < 2:
+                    continue
+                slices = {found.k: depth, **dict.fromkeys(found.others, 1)}
+                plan = GroupTiling(
+                    block, {}, slices, found.k, part, parts, joining, groups=groups, slots=slots, boxed=leaves
+                )
+                yield plan
+                yield from _clusters(shape, found, machine, plan)
+
+
+def _clusters(shape: Shape, found: Matrices, machine: Machine, plan: GroupTiling) -> Iterator[GroupTiling]:
+    """The plan with pairs of blocks that share the slices of a factor whose rows come slowly."""
+    if plan.parts > 1 or machine.cluster < PAIR:
+        return
+    for shared, factor, dim in (((1, PAIR), found.right, found.m), ((PAIR, 1), found.left, found.n)):
+        if _crooked(factor) and PAIR * plan.block[dim] <= shape.extents[dim]:
+            yield replace(plan, shared=shared)
+
+
+def _crooked(factor: Factor) -> bool:
+    return factor.row * factor.bytes % SECTOR != 0
+
+
+def _has(atom: Atom, columns: int) -> bool:
+    """Whether an atom of so many columns exists."""
+    return atom.left.bits == 16 or columns % 16 == 0
+
+
+def _parts(
+    shape: Shape, found: Matrices, machine: Machine, block: dict[int, int], depth: int
+) -> Iterator[tuple[int, int]]:
+    """(elements of k of a block, blocks that share a sum)"""
+    extent = shape.extents[found.k]
+    yield extent, 1
+    blocks = prod(ceil_div(shape.extents[d], t) for d, t in block.items())
+    if blocks >= machine.units or len(block_axes(block, shape.extents, machine, found.n)) > 2:
+        return
+    for parts in PARTS[1:]:
+        part = round_up(ceil_div(extent, parts), depth)
+        if part < SLICES_LEAST * depth or blocks * parts > machine.units:
+            return
+        if ceil_div(extent, part) == parts:
+            yield part, parts
+
+
+def _stored(shape: Shape, found: Matrices) -> bool:
+    """Whether the results can leave by the copy engine."""
+    if len(shape.stage.results) != 1 or len(shape.writes) != 1:
+        return False
+    write = shape.writes[0]
+    buffer = shape.program.buffer_of[write.buffer]
+    if unmapped(buffer.shape, buffer.dtype) is not None:
+        return False
+    places = []
+    for d in (found.m, found.n):
+        plain = Affine.var(shape.stage.dims[d].name)
+        at = [p for p, f in enumerate(write.index) if f == plain and buffer.shape[p] == shape.extents[d]]
+        moved = [p for p, f in enumerate(write.index) if f is not None and plain.names & f.names]
+        if len(at) != 1 or moved != at:
+            return False
+        places += at
+    return places[1] == len(buffer.shape) - 1
+
+
+def _work(shape: Shape, found: Matrices, plan: GroupTiling, moved: tuple[int, int]) -> GroupWork:
+    depth = plan.slices[found.k]
+    return GroupWork(
+        found.atom,
+        (plan.block[found.m], plan.block[found.n]),
+        plan.groups,
+        slices=ceil_div(plan.part, depth) * prod(shape.extents[d] for d in found.others),
+        depth=depth,
+        slots=plan.slots,
+        tiles=plan.parts * prod(ceil_div(shape.extents[d], t) for d, t in plan.block.items()),
+        moved=sum(moved),
+        written=moved[1],
+        parts=plan.parts,
+        joining=plan.joining,
+        shared=plan.shared,
+        crooked=(_crooked(found.left), _crooked(found.right)),
+    )
+
+
+def group_outline(shape: Shape, found: Matrices, machine: Machine, plan: GroupTiling) -> ScheduleBuilder:
+    """The steps of a plan."""
+    first = plan.first
+    axes = block_axes(first, shape.extents, machine, found.n)
+    blocks = grid_size(axes, first, shape.extents)
+    attrs: list[Attr] = []
+    if found.m in axes and found.n in axes and plan.parts == 1 and blocks > machine.units:
+        attrs += [attribute("order", ArgCall("grouped", (Arg(GROUP),))), Attr("persistent", ())]
+    outline = ScheduleBuilder(shape)
+    if max(plan.shared) > 1:
+        dim = found.m if plan.shared[1] > 1 else found.n
+        pairs = {**first, dim: PAIR * first[dim]}
+        clusters = {d: Unit(Layer.CLU, u.axis) for d, u in axes.items()}
+        outline.step(pairs, dict(clusters), attrs=tuple(attrs))
+        outline.step(first, {dim: Unit(Layer.BLK, "x")}, attrs=(_roles(plan.groups),))
+    else:
+        attrs.append(_roles(plan.groups))
+        outline.step(first, dict(axes), entries=plan.entries(shape), attrs=tuple(attrs))
+    store = (attribute("store", Engine.TMA),) if plan.boxed else ()
+    results = {b: staged(shape, b, Space.RM, None, *store) for b in shape.outputs}
+    if found.others:
+        outline.step(dict.fromkeys(found.others, 1), entries=results)
+        results = {}
+    pairs_of = zip(found.factors, plan.shared, strict=True)
+    copies = {f.buffer: _copy(f, shared=count > 1) for f, count in pairs_of}
+    depth = plan.slices[found.k]
+    outline.step({found.k: depth}, entries=results | copies, attrs=(attribute("stages", plan.slots),))
+    if plan.groups > 1:
+        rows = plan.block[found.m] // plan.groups
+        outline.step({found.m: rows}, {found.m: Unit(Layer.WGP, "y")})
+    atom = found.atom
+    columns = plan.block[found.n]
+    outline.atoms({found.m: ("m", atom.m), found.n: ("n", columns), found.k: ("k", atom.k)}, atom.word)
+    return outline
+
+
+def _roles(groups: int) -> Attr:
+    shares = REGISTERS[groups]
+    args = [Arg(1, name="load"), Arg(groups, name="math")]
+    return Attr("roles", tuple([*args, Arg(shares, name="regs")] if shares else args))
+
+
+def _copy(factor: Factor, *, shared: bool) -> Mem:
+    layout = tuple(p + 1 for p in factor.layout)
+    said = (Arg(Engine.TMA), Arg("multicast")) if shared else (Arg(Engine.TMA),)
+    attrs = (Attr("copy", said), attribute("swizzle", SWIZZLE))
+    return Mem(BufferPlace(factor.buffer, Space.SM, layout), attrs)
