@@ -108,8 +108,9 @@ def main() -> None:
     parser.add_argument("--trials", type=int)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--repeat", type=int, default=200)
-    parser.add_argument("--out", type=Path, default=ROOT / "artifacts")
+    parser.add_argument("--out", type=Path, default=ROOT / "artifacts", help="the folder of the page")
     options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
         found = mdh.tune(

@@ -1,8 +1,8 @@
 """Faults of a code generator, as edits of the kernels that it prints: each makes a kernel that is wrong.
 
 An edit is a pattern, what replaces it, and which of its matches is meant (None: every one). It applies to the
-text that a schedule gives on the device at hand: here the default one; tests/support/planted_by_schedule.py
-gives others. Where CUDA's text says the same thing otherwise, a second pattern and replacement follow.
+text that a schedule gives on the device at hand: here the default one, in planted_by_schedule.py beside this
+file given ones. Where CUDA's text says the same thing otherwise, a second pattern and replacement follow.
 """
 
 import re
