@@ -310,10 +310,7 @@ def _assign(target: c_ast.Node, op: str, value_node: c_ast.Node, node: c_ast.Nod
     if isinstance(target, c_ast.ID) and target.name in scope.cells:
         load = scope.cells[target.name]
         name = target.name
-    elif isinstance(target, c_ast.UnaryOp) and target.op == "*":
-        load, array = element(c_ast.ArrayRef(target.expr, c_ast.Constant("int", "0"), target.coord), scope)
-        name = array.name
-    elif isinstance(target, c_ast.ArrayRef):
+    elif isinstance(target, c_ast.ArrayRef) or (isinstance(target, c_ast.UnaryOp) and target.op == "*"):
         load, array = element(target, scope)
         name = array.name
     else:
