@@ -38,10 +38,6 @@ class Behind:
     first: int = 0
     before: tuple[c_ast.Node, ...] = ()
 
-    @staticmethod
-    def of(items: Sequence[c_ast.Node]) -> "Behind":
-        return Behind(tuple(items))
-
     def at(self, first: int) -> "Behind":
         """Those from number `first` on."""
         return Behind(self.nodes, self.names, first)
@@ -83,7 +79,7 @@ def walk_body(items: list[c_ast.Node], scope: NameScope) -> None:
     tables = dict(scope.tables)
     scope.declared = {}
     items = inside_scop(items, scope)
-    behind = Behind.of(items)
+    behind = Behind(items)
     for n, item in enumerate(items):
         with collected(item, scope):
             _statement(item, behind.at(n + 1), scope)
