@@ -13,7 +13,7 @@ import numpy as np
 from mdh.device.arguments import written_buffers
 from mdh.device.arrays import StridedView
 from mdh.device.ballast import evicting_bytes
-from mdh.device.cuda_bound import ALIGNED, bound_launch, lay_out
+from mdh.device.cuda_bound import ALIGNED, Place, bound_launch, lay_out, place_of, stream_of
 from mdh.device.cuda_busy import keep_busy
 from mdh.device.cuda_cache import keep_cupy_safe, keep_driver_safe
 from mdh.device.cuda_driver import (
@@ -27,7 +27,6 @@ from mdh.device.cuda_driver import (
     fill,
 )
 from mdh.device.cuda_machine import arch_of, machine_of, title_of
-from mdh.device.cuda_streams import Place, place_of, stream_of
 from mdh.device.process import same_process
 from mdh.device.protocols import POISON, ListedDevice, RunTimes, absent
 from mdh.diagnostics import Diagnostic, Failed, fail

@@ -1,8 +1,10 @@
-"""Kernels bound to memory: the addresses of a call's workspaces, and the arguments of each launch."""
+"""Kernels bound to memory: the addresses of a call's workspaces, and the arguments of each launch; streams by
+their numbers."""
 
 import ctypes
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from threading import get_ident
 from typing import Any
 
 from mdh.device.arguments import arguments_of, ctypes_value
@@ -47,3 +49,31 @@ def bound_launch(
     launch = entry.launch
     shape = (*launch.grid, *launch.block, entry.dynamic_shared)
     return PackedLaunch(module, entry.name, shape, arguments, early=launch.early)
+
+
+_PER_THREAD = 2
+"""CU_STREAM_PER_THREAD: one number for another stream in each thread."""
+Place = int | tuple[int, int]
+"""A stream as a key."""
+
+
+def place_of(stream: int) -> Place:
+    return (stream, get_ident()) if stream == _PER_THREAD else stream
+
+
+class _Foreign:
+    """A stream of another library, with the protocol of CUDA streams."""
+
+    def __init__(self, handle: int) -> None:
+        self.handle = handle
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self.handle
+
+
+def stream_of(cupy: Any, handle: int, number: int) -> Any:
+    """The stream `handle` of device `number` as cupy's object. cupy 14 deprecates ExternalStream."""
+    if hasattr(cupy.cuda.Stream, "from_external"):
+        with cupy.cuda.Device(number):
+            return cupy.cuda.Stream.from_external(_Foreign(handle))
+    return cupy.cuda.ExternalStream(handle, number)

@@ -2,8 +2,9 @@
 
 import ctypes
 import os
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
@@ -21,7 +22,6 @@ from mdh.device.opencl_door import cl
 from mdh.device.opencl_errors import build_failed, launch_failed, load_failed, named, no_memory, unfit
 from mdh.device.opencl_machine import machine_of
 from mdh.device.opencl_memory import BufferRegion, OpenclTwin
-from mdh.device.opencl_noise import quiet_stderr
 from mdh.device.opencl_platforms import POCL, PlatformDevice, found_devices
 from mdh.device.pocl_cache import pocl_folder
 from mdh.device.pocl_linker import demand_linker
@@ -33,6 +33,7 @@ from mdh.memory_left import demand_room, no_room
 from mdh.reference.numbers import Array
 from mdh.target.text import EntryPoint, KernelText
 
+_STDERR = 2
 _FLUSH = 4
 """The multiple of a GPU's last cache that is written to evict it."""
 _COMPILER = "the compiler of the OpenCL runtime"
@@ -56,6 +57,28 @@ def list_family() -> tuple[ListedDevice, ...]:
         ListedDevice(f"opencl:{i}", f.title, "gpu" if f.gpu else "cpu", f"{f.platform} {f.version}")
         for i, f in enumerate(found_devices())
     )
+
+
+@contextmanager
+def quiet_stderr() -> Iterator[None]:
+    """Inside, what PoCL's compiler writes to stderr is hidden; the exception has the message of a refusal.
+    Python's own buffer is flushed first, so that nothing is lost."""
+    with suppress(ValueError, AttributeError):
+        # stderr may be closed or replaced
+        sys.stderr.flush()
+    try:
+        kept = os.dup(_STDERR)
+    except OSError:
+        # no stderr: there is nothing to keep quiet
+        yield
+        return
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), _STDERR)
+        yield
+    finally:
+        os.dup2(kept, _STDERR)
+        os.close(kept)
 
 
 class OpenCLDevice:

@@ -5,7 +5,7 @@ statements with the loops around them (`statements`). The modules here know no l
 
 `pieces` classifies each statement by itself. `merge` joins starting values and epilogues to it if
 `dependences` shows that the order of the text is kept. `fuse` and `scans` find updates and prefix sums.
-`shapes` derives the extents of pointers. `strict` and `operators` check what the user demands. `program`
-makes the stages. `typing_rules`, `conversions`, `guards`, `counters`, `tables` and `updates` say what
-expressions mean.
+`shapes` derives the extents of pointers. `strict` checks --strict-fp. `program` checks the operators that the
+user states, and makes the stages. `typing_rules`, `conversions`, `guards`, `counters`, `tables` and `updates`
+say what expressions mean.
 """

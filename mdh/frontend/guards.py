@@ -4,7 +4,7 @@ from mdh.frontend.typing_rules import convert
 from mdh.ir.affine import Affine, exact_form
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Cast, Const, Expr, Unary
-from mdh.poly.dependence import Clause, Ranges
+from mdh.poly.sets import Clause, Ranges
 
 MOST_CLAUSES = 32
 """A condition with more clauses is ignored, which is always safe."""

@@ -14,8 +14,7 @@ from mdh.ir.dtype import I32, accumulator
 from mdh.ir.expr import COMPARISONS, Binary, Const, Expr, Load, Var, loads
 from mdh.ir.program import DimKind, Operator, Output, component
 from mdh.ir.statement import LoopVar, Phase
-from mdh.poly.dependence import meeting
-from mdh.poly.sets import Point
+from mdh.poly.sets import Point, meeting
 from mdh.source import Span
 
 

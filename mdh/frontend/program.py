@@ -4,14 +4,15 @@ A front end reads its language and returns a `Text`. This module derives the sha
 and dependences, and finds the stages.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from mdh.diagnostics import fail
 from mdh.frontend.dependences import check_dependences, written
 from mdh.frontend.fuse import fused_updates
 from mdh.frontend.limits import check_size
 from mdh.frontend.merge import merged
-from mdh.frontend.operators import check_operators
 from mdh.frontend.pieces import Piece, pieces_of
 from mdh.frontend.shapes import (
     PointerShape,
@@ -30,6 +31,11 @@ from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Result, Scalar
 from mdh.ir.statement import PlacedStatement
 from mdh.ir.syntax import Function
 from mdh.source import Source, Span
+from mdh.wording import plural
+
+_PREFIX = re.compile(r"(?:ps|\+\+prefix-sum)\s*\(\s*(\S+?)\s*\)")
+_POINTWISE = re.compile(r"pw\s*\(\s*(\S+?)\s*\)")
+OPERATORS = frozenset({"+", "*", "min", "max", "&", "|", "^", "&&", "||"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,3 +206,45 @@ def _result(p: Piece, names: dict[str, Expr], *, strict: bool) -> Result:
         return result
     check_comparison(p)
     return ordered(result, p.targets[0].dtype)
+
+
+def check_operators(pragma: OperatorPragma, number: int, pieces: list[Piece]) -> None:
+    """Raises if `#pragma mdh( C[i][j] : ++, ++, + )` before statement `number` differs from what the
+    dependences say of the nest after it."""
+    words = [w.strip() for w in pragma.operators.split(",")]
+    name = re.split(r"\W", pragma.target, maxsplit=1)[0]
+    fitting = [p for p in pieces if max(p.numbers) >= number and name in p.writes()]
+    if not fitting:
+        raise fail("C122", f"the pragma speaks of `{name}`, which no statement after it writes", pragma.span)
+    piece = next((p for p in fitting if len(p.kinds) == len(words)), fitting[0])
+    loops = ", ".join(f"`{v.cname}`" for v in piece.loops)
+    if len(words) != len(piece.kinds):
+        count = plural(len(words), "operator")
+        raise fail("C122", f"the pragma gives {count} for the loops {loops}",
+                   pragma.span, help=f"the dependences say: {_spelled(piece)}")  # fmt: skip
+    for word, loop, found in zip(words, piece.loops, _operators(piece), strict=True):
+        if _meant(word, pragma) != found:
+            raise fail("C122", f"the pragma combines `{loop.cname}` by `{word}`, the statement by `{found}`",
+                       pragma.span, help=f"the dependences say: {_spelled(piece)}")  # fmt: skip
+
+
+def _meant(word: str, pragma: OperatorPragma) -> str:
+    """The canonical spelling of one operator."""
+    if word in ("++", "cc"):
+        return "++"
+    prefix, pointwise = _PREFIX.fullmatch(word), _POINTWISE.fullmatch(word)
+    inner = prefix[1] if prefix else pointwise[1] if pointwise else word
+    if inner not in OPERATORS:
+        raise fail("C119", f"`{word}` is no combine operator", pragma.span,
+                   help="++ keeps a dimension; + * min max & | ^ && || reduce it; ps(+) sums up")  # fmt: skip
+    return f"ps({inner})" if prefix else inner
+
+
+def _operators(p: Piece) -> list[str]:
+    op = "" if p.op is None else p.op.name.removeprefix("arg")
+    spelled = {DimKind.CC: "++", DimKind.PW: op, DimKind.PS: f"ps({op})"}
+    return [spelled[k] for k in p.kinds]
+
+
+def _spelled(p: Piece) -> str:
+    return ", ".join(_operators(p)) or "no loops"

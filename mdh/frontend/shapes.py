@@ -12,7 +12,7 @@ from mdh.ir.dtype import I32
 from mdh.ir.expr import Expr, Load, map_children
 from mdh.ir.program import Buffer
 from mdh.ir.statement import LoopVar
-from mdh.poly.dependence import Reach, reach
+from mdh.poly.sets import Reach, reach
 
 MOST_BYTES = 2**63 - 1
 """The most bytes of an array: C's largest object (PTRDIFF_MAX), and the range of 64-bit addresses."""

@@ -140,7 +140,7 @@ def points(
     given = {n: numbers.of(np.asarray(v), types[n]) for n, v in known.items() if v is not None and n in names}
     # a guard that depends on unknown data counts as met
     guards = [(c, holds) for c, holds in g.guards if _names(c) <= given.keys() | {d.name for d in dims}]
-    for box in pieces(tuple((0, d.extent) for d in dims), range(len(dims)), CHUNK):
+    for box in pieces(tuple((0, d.extent) for d in dims), range(len(dims)), CHUNK, in_order=True):
         values = dict(given)
         for axis, (d, (low, high)) in enumerate(zip(dims, box, strict=True)):
             shape = [high - low if k == axis else 1 for k in range(len(dims))]

@@ -154,7 +154,7 @@ class _Walk(Generic[V]):
         else:
             into = self.arithmetic.copy(self.arithmetic.cast(self.after[output.buffer], buffer.dtype, dtype))
         whole = tuple((0, d.extent) for d in self.stage.dims)
-        for box in pieces(whole, range(len(whole)), POINTS):
+        for box in pieces(whole, range(len(whole)), POINTS, in_order=True):
             scope = self.scope(box)
             shape = tuple(hi - lo for lo, hi in box)
             # elsewhere a point is not combined, and its index may be out of range
@@ -178,14 +178,16 @@ def index_of_output(
     return index_of(output.buffer, output.index, seen, active)
 
 
-def pieces(box: Box, axes: Sequence[int], limit: int) -> Iterator[Box]:
-    """The box in parts of at most `limit` points, split along `axes` only, outer ones first, in C's order."""
+def pieces(box: Box, axes: Sequence[int], limit: int, *, in_order: bool = False) -> Iterator[Box]:
+    """The box in parts of at most `limit` points, split along `axes` only. in_order: in C's order, outer axes
+    first; else the longest axis is split, so that parts of arrays are small."""
     points = prod(hi - lo for lo, hi in box)
-    axis = next((i for i in axes if box[i][1] - box[i][0] > 1), None)
-    if points <= limit or axis is None:
+    long = [i for i in axes if box[i][1] - box[i][0] > 1]
+    if points <= limit or not long:
         yield box
         return
+    axis = long[0] if in_order else max(long, key=lambda i: box[i][1] - box[i][0])
     lo, hi = box[axis]
     middle = (lo + hi) // 2
     for part in ((lo, middle), (middle, hi)):
-        yield from pieces((*box[:axis], part, *box[axis + 1 :]), axes, limit)
+        yield from pieces((*box[:axis], part, *box[axis + 1 :]), axes, limit, in_order=in_order)

@@ -71,20 +71,14 @@ def matched(attr: Attr) -> Iterator[tuple[Arg, Parameter]]:
 
 
 def _unknown(attr: Attr) -> Diagnostic:
-    help_ = (
-        nearest(f"@{attr.name}", [f"@{name}" for name in ATTRIBUTES])
-        or f"attributes are {listed(sorted(ATTRIBUTES))}"
-    )
+    near = nearest(f"@{attr.name}", [f"@{name}" for name in ATTRIBUTES])
+    help_ = near or f"attributes are {listed(sorted(ATTRIBUTES))}"
     return Diagnostic("S109", f"there is no attribute `@{attr.name[:60]}`", labels_at(attr.span), help=help_)
 
 
 def _misplaced(attr: Attr, known: Attribute, site: Site) -> Diagnostic:
-    places = " or ".join(known.sites)
-    return Diagnostic(
-        "S110",
-        f"`@{attr.name}` cannot stand on {site}",
-        labels_at(attr.span, f"belongs to {places}"),
-    )
+    labels = labels_at(attr.span, f"belongs to {' or '.join(known.sites)}")
+    return Diagnostic("S110", f"`@{attr.name}` cannot stand on {site}", labels)
 
 
 def _repeated(attr: Attr, first: Attr) -> Diagnostic:
@@ -105,9 +99,8 @@ def _argument_problems(attr: Attr, known: Attribute) -> Iterator[Diagnostic]:
     missing = [p for p in known.parameters if p.required and p not in taken]
     if missing:
         what = f"`{missing[0].name}=…`" if missing[0].name else "its argument"
-        yield Diagnostic(
-            "S111", f"`@{attr.name}` lacks {what}", labels_at(attr.span), help=f"write `{known.form}`"
-        )
+        headline, help_ = f"`@{attr.name}` lacks {what}", f"write `{known.form}`"
+        yield Diagnostic("S111", headline, labels_at(attr.span), help=help_)
 
 
 def _surplus(arg: Arg, known: Attribute, again: bool) -> str:
@@ -174,9 +167,5 @@ def _wrong(
     # words and choices are in the form, most ranges are not
     ranged = parameter is not None and parameter.numbers is not None and "…" not in known.form
     taken = f"; it takes {legal_values(parameter)}" if parameter is not None and ranged else ""
-    return Diagnostic(
-        "S111",
-        f"wrong argument of `@{attr.name}`: {what}",
-        labels_at(arg.span or attr.span),
-        help=f"write `{known.form}`{taken}",
-    )
+    headline, help_ = f"wrong argument of `@{attr.name}`: {what}", f"write `{known.form}`{taken}"
+    return Diagnostic("S111", headline, labels_at(arg.span or attr.span), help=help_)

@@ -38,10 +38,6 @@ class Behind:
     first: int = 0
     before: tuple[c_ast.Node, ...] = ()
 
-    @staticmethod
-    def of(items: Sequence[c_ast.Node]) -> "Behind":
-        return Behind(tuple(items))
-
     def at(self, first: int) -> "Behind":
         """Those from number `first` on."""
         return Behind(self.nodes, self.names, first)
@@ -83,7 +79,7 @@ def walk_body(items: list[c_ast.Node], scope: NameScope) -> None:
     tables = dict(scope.tables)
     scope.declared = {}
     items = inside_scop(items, scope)
-    behind = Behind.of(items)
+    behind = Behind(items)
     for n, item in enumerate(items):
         with collected(item, scope):
             _statement(item, behind.at(n + 1), scope)
@@ -310,10 +306,7 @@ def _assign(target: c_ast.Node, op: str, value_node: c_ast.Node, node: c_ast.Nod
     if isinstance(target, c_ast.ID) and target.name in scope.cells:
         load = scope.cells[target.name]
         name = target.name
-    elif isinstance(target, c_ast.UnaryOp) and target.op == "*":
-        load, array = element(c_ast.ArrayRef(target.expr, c_ast.Constant("int", "0"), target.coord), scope)
-        name = array.name
-    elif isinstance(target, c_ast.ArrayRef):
+    elif isinstance(target, c_ast.ArrayRef) or (isinstance(target, c_ast.UnaryOp) and target.op == "*"):
         load, array = element(target, scope)
         name = array.name
     else:

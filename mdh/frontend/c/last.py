@@ -1,13 +1,12 @@
 """After `for (…) { t = x[i]; … }`, the local `t`, set in each iteration, has the last one's value."""
 
-from copy import copy
 from dataclasses import replace
 
 from pycparser import c_ast
 
 from mdh.frontend.c.places import items_of
 from mdh.frontend.c.scope import Local, NameScope
-from mdh.frontend.c.sink import LastValue, assigned_in_loop, declares, sets_anew
+from mdh.frontend.c.sink import LastValue, assigned_in_loop, declare_inside, declares, sets_anew
 from mdh.frontend.statements import Use
 from mdh.ir.affine import from_expr, to_expr
 from mdh.ir.dtype import I32
@@ -24,13 +23,10 @@ def kept_behind(decl: c_ast.Decl, rest: list[c_ast.Node]) -> bool:
     if not loops or not all(sets_anew(n, decl.name, always=True) for n in loops):
         return False
     for loop in loops:
-        inner = copy(decl)
-        inner.init = None
-        at_end = LastValue(decl.name, loop.coord)
         # a body that declares another variable of this name needs a block of its own
         items = items_of(loop.stmt)
         body = [loop.stmt] if any(declares(n, decl.name) for n in items) else items
-        loop.stmt = c_ast.Compound([inner, *body, at_end], loop.stmt.coord)
+        declare_inside(decl, loop, [*body, LastValue(decl.name, loop.coord)])
     return True
 
 

@@ -52,10 +52,8 @@ def lift(node: c_ast.Node, scope: NameScope) -> Expr:
             return literal(node, scope.places)
         case c_ast.ID():
             return _name(node, scope)
-        case c_ast.ArrayRef():
+        case c_ast.ArrayRef() | c_ast.UnaryOp(op="*"):
             return _element(node, scope)
-        case c_ast.UnaryOp(op="*"):
-            return _element(c_ast.ArrayRef(node.expr, c_ast.Constant("int", "0"), node.coord), scope)
         case c_ast.UnaryOp(op="-" | "+" | "~" | "!" as op):
             return unary(op, lift(node.expr, scope))
         case c_ast.UnaryOp(op="sizeof"):
@@ -216,7 +214,7 @@ def _call(node: c_ast.FuncCall, scope: NameScope) -> Expr:
     return out
 
 
-def _element(node: c_ast.ArrayRef, scope: NameScope) -> Expr:
+def _element(node: c_ast.Node, scope: NameScope) -> Expr:
     load, array = element(node, scope)
     table = scope.tables.get(array.name)
     if table is not None:
@@ -229,7 +227,9 @@ def _element(node: c_ast.ArrayRef, scope: NameScope) -> Expr:
 
 
 def element(node: c_ast.Node, scope: NameScope) -> tuple[Load, Array]:
-    """The array element that `A[i][j]` names."""
+    """The array element that `A[i][j]`, or `*A`, names."""
+    if isinstance(node, c_ast.UnaryOp):
+        node = c_ast.ArrayRef(node.expr, c_ast.Constant("int", "0"), node.coord)
     subscripts: list[c_ast.Node] = []
     base = node
     while isinstance(base, c_ast.ArrayRef):

@@ -144,18 +144,18 @@ def _step(node: c_ast.For, name: str, scope: NameScope) -> int:
         case c_ast.UnaryOp(op="--" | "p--", expr=c_ast.ID(name=n)) if n == name:
             return -1
         case c_ast.Assignment(op="+=" | "-=" as op, lvalue=c_ast.ID(name=n), rvalue=by) if n == name:
-            _check_own(by, name, scope, "the step")
-            return constant(by, scope, "the step") * (1 if op == "+=" else -1)
+            pass
         case c_ast.Assignment(
             op="=",
             lvalue=c_ast.ID(name=n),
             rvalue=c_ast.BinaryOp(op="+" | "-" as op, left=c_ast.ID(name=m), right=by),
         ) if n == m == name:
-            _check_own(by, name, scope, "the step")
-            return constant(by, scope, "the step") * (1 if op == "+" else -1)
+            pass
         case _:
             raise fail("C130", f"the step of the loop over `{name}` is not a constant added to it",
                        scope.places.of(node.next or node), help=FORM)  # fmt: skip
+    _check_own(by, name, scope, "the step")
+    return constant(by, scope, "the step") * (1 if op[0] == "+" else -1)
 
 
 def _check_own(node: c_ast.Node, name: str, scope: NameScope, what: str) -> None:

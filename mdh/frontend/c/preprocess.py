@@ -35,19 +35,8 @@ PRELUDE = (
     "typedef float _Float16; typedef float __bf16;"
 )
 HEADERS = frozenset(
-    {
-        "math.h",
-        "stdint.h",
-        "stddef.h",
-        "stdbool.h",
-        "float.h",
-        "limits.h",
-        "stdlib.h",
-        "inttypes.h",
-    }
+    ("float.h", "inttypes.h", "limits.h", "math.h", "stdbool.h", "stddef.h", "stdint.h", "stdlib.h")
 )
-
-
 MAIN = "the C text"
 """Its name in #line marks."""
 _BUILT_IN = (

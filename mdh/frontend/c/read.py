@@ -16,8 +16,8 @@ from mdh.frontend.c.literals import check_enumerator
 from mdh.frontend.c.preprocess import Preprocessed, preprocess
 from mdh.frontend.c.scope import NameScope
 from mdh.frontend.c.signature import read_signature
+from mdh.frontend.c.source_limits import limited_depth
 from mdh.frontend.c.specifiers import check_specifiers
-from mdh.frontend.c.statement_limits import limited_depth
 from mdh.frontend.c.syntax_of import UnknownConstructError, function_of
 from mdh.frontend.program import Text, program_of
 from mdh.frontend.typing_rules import convert

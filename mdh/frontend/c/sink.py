@@ -30,10 +30,15 @@ def sunk(decl: c_ast.Decl, rest: list[c_ast.Node]) -> bool:
     if not plain or not users or not all(sets_anew(n, decl.name) for n in users):
         return False
     for loop in users:
-        inner = copy(decl)
-        inner.init = None
-        loop.stmt = c_ast.Compound([inner, *items_of(loop.stmt)], loop.stmt.coord)
+        declare_inside(decl, loop, items_of(loop.stmt))
     return True
+
+
+def declare_inside(decl: c_ast.Decl, loop: c_ast.For, body: list[c_ast.Node]) -> None:
+    """Declares the local, without its value, in a loop with this body."""
+    inner = copy(decl)
+    inner.init = None
+    loop.stmt = c_ast.Compound([inner, *body], loop.stmt.coord)
 
 
 def sets_anew(node: c_ast.Node, name: str, *, always: bool = False) -> bool:

@@ -5,9 +5,11 @@ text below a second.
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from mdh.diagnostics import Failed, fail
-from mdh.frontend.c.statement_limits import check_statements
+from mdh.frontend.limits import HELP, MOST_NODES
 from mdh.source import Source, Span
 from mdh.textfile import C_LIMIT
 
@@ -38,6 +40,9 @@ _TOKEN = re.compile(
     r"(?P<comment>/\*.*?(?:\*/|\Z)|//[^\n]*)|(?P<directive>^[ \t]*\#)|" + _PARTS, re.X | re.S | re.M
 )
 _EXPANDED = re.compile(_PARTS, re.X | re.S)
+_ASIDE = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*|^[ \t]*#(?:\\\n|[^\n])*", re.S | re.M)
+"""Comments and directives."""
+_OPERATOR = re.compile(r"[-+*/%&|^<>?]+")
 _FEW = "give mdh the one function to compile, not a generated library"
 
 
@@ -48,7 +53,7 @@ def checked_text(source: Source) -> str:
     a backslash, C121 for a statement that is too large, C124 for a number that is too long.
     """
     _check_characters(source)
-    check_statements(source)
+    _check_statements(source)
     text = _without_comments(source)
     _check_brackets(source)
     return text
@@ -147,3 +152,48 @@ def _check_brackets(source: Source) -> None:
                            help=help_)  # fmt: skip
         elif c in ")]}":
             depth = max(0, depth - 1)
+
+
+def _check_statements(source: Source) -> None:
+    """Raises at once for a statement that is too large as written: parsing it would take seconds."""
+    at, count = _heaviest(source)
+    if count > MOST_NODES:
+        span = Span(source, at, at + 1)
+        raise fail(
+            "C121", f"this statement has {count:,} operators, more than {MOST_NODES:,}", span, help=HELP
+        )
+
+
+def _heaviest(source: Source) -> tuple[int, int]:
+    """Where the right side of the statement with the most operators begins, and how many operators it has."""
+    text = _ASIDE.sub(lambda m: " " * len(m[0]), source.text)
+    at, most = 0, 0
+    for m in re.finditer(r"[^;{}]+", text):
+        count = len(_OPERATOR.findall(m[0]))
+        if count > most:
+            target = re.match(r"[^=<>!]*?[-+*/%&|^]?=(?!=)\s*", m[0])
+            lead = len(target[0]) if target else len(m[0]) - len(m[0].lstrip())
+            at, most = m.start() + lead, count
+    return min(at, max(0, len(source.text) - 1)), most
+
+
+@contextmanager
+def limited_depth(source: Source) -> Iterator[None]:
+    """Raises Failed C121 if what runs inside recurses too deeply into the text."""
+    try:
+        yield
+    except RecursionError:
+        raise _too_deep(source) from None
+
+
+def _too_deep(source: Source) -> Failed:
+    """The error for a text that nests too deeply. It points at the deepest bracket or the largest
+    statement."""
+    depth, deepest, at = 0, 0, 0
+    for k, c in enumerate(source.text):
+        depth += (c in "([{") - (c in ")]}")
+        if depth > deepest:
+            deepest, at = depth, k
+    if deepest < 20:
+        at = _heaviest(source)[0]
+    return fail("C121", "this nests too deep", Span(source, at, at + 1), label="here", help=HELP)

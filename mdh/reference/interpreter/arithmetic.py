@@ -17,8 +17,6 @@ class ScalarArithmetic(Protocol):
     statement: the number of the statement that the operation belongs to.
     """
 
-    def literal(self, value: float, t: Type) -> Value: ...
-
     def operation(self, op: str, t: Type, statement: int) -> Callable[[Value, Value], Value]:
         """+ - * / of two values of type `t`."""
         ...

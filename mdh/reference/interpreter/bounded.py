@@ -38,10 +38,6 @@ class BoundedScalarArithmetic:
     def __init__(self, *, strict: bool = False) -> None:
         self.strict = strict
 
-    def literal(self, value: float, t: Type) -> float:
-        round_ = rounding(t)
-        return value if round_ is None else round_(value)
-
     def operation(self, op: str, t: Type, statement: int) -> Join:
         match op:
             case "+":

@@ -27,10 +27,6 @@ class ExactArithmetic:
     """Bit for bit the results of gcc -O0 -fwrapv -ffp-contract=off. Functions of math.h are the system's in
     double; those of float are rounded from them."""
 
-    def literal(self, value: float, t: Type) -> float:
-        round_ = rounding(t)
-        return value if round_ is None else round_(value)
-
     def operation(self, op: str, t: Type, statement: int) -> Join:
         plain = quotient if op == "/" else _PLAIN[op]
         round_ = rounding(computed(t))

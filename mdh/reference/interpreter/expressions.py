@@ -1,5 +1,6 @@
 """Translates expressions to closures: types are resolved once, values each time (C11 6.5)."""
 
+from collections import ChainMap
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import assert_never
@@ -34,7 +35,8 @@ from mdh.reference.functions import FUNCTIONS
 from mdh.reference.interpreter.arithmetic import Value
 from mdh.reference.interpreter.memory import ArrayObject
 from mdh.reference.interpreter.places import element_index
-from mdh.reference.interpreter.scope import BlockScope, ExecutionState, ScalarObject, UnknownMeaning
+from mdh.reference.interpreter.rounding import rounded
+from mdh.reference.interpreter.scope import ExecutionState, Names, ScalarObject, UnknownMeaning
 from mdh.source import Span
 
 Run = Callable[[], Value]
@@ -57,7 +59,7 @@ class Expressions:
 
     def __init__(self, machine: ExecutionState) -> None:
         self.machine = machine
-        self.scope = BlockScope()
+        self.scope: Names = ChainMap()
         self.statement = 0
         self.place: Span | None = None
 
@@ -86,7 +88,7 @@ class Expressions:
                 assert_never(e)
 
     def memory(self, name: str) -> ArrayObject:
-        found = self.scope.find(name)
+        found = self.scope.get(name)
         if not isinstance(found, ArrayObject):
             raise UnknownMeaning(name)
         return found
@@ -108,12 +110,12 @@ class Expressions:
     def _literal(self, t: Type, value: int | float) -> Code:
         held: Value = value
         if t.real:
-            held = self.machine.arithmetic.literal(float(value), t)
+            held = rounded(float(value), t)
             return Code(t, lambda: held)
         return Code(t, lambda: held, constant=int(value))
 
     def name(self, name: str) -> Code:
-        found = self.scope.find(name)
+        found = self.scope.get(name)
         match found:
             case ScalarObject(slot, t):
                 frame = self.machine.frame

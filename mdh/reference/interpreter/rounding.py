@@ -38,3 +38,9 @@ def rounding(t: Type) -> Callable[[float], float] | None:
     if t.bits == 64:
         return None
     return to_half if t.name == "_Float16" else to_brain
+
+
+def rounded(x: float, t: Type) -> float:
+    """The value of type `t` nearest to a double."""
+    round_ = rounding(t)
+    return x if round_ is None else round_(x)

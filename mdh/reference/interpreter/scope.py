@@ -1,5 +1,6 @@
 """The meaning of names at a place of the text, and the state that the closures run on."""
 
+from collections import ChainMap
 from dataclasses import dataclass, field
 
 from mdh.reference.c.types import Type
@@ -41,23 +42,5 @@ class ExecutionState:
         return len(self.frame) - 1
 
 
-@dataclass
-class BlockScope:
-    """The names that are visible in a block, innermost first (C11 6.2.1)."""
-
-    names: list[dict[str, ScalarObject | ArrayObject]] = field(default_factory=lambda: [{}])
-
-    def find(self, name: str) -> ScalarObject | ArrayObject | None:
-        for block in reversed(self.names):
-            if name in block:
-                return block[name]
-        return None
-
-    def declare(self, name: str, meaning: ScalarObject | ArrayObject) -> None:
-        self.names[-1][name] = meaning
-
-    def open(self) -> None:
-        self.names.append({})
-
-    def close(self) -> None:
-        self.names.pop()
+Names = ChainMap[str, ScalarObject | ArrayObject]
+"""The names that are visible in a block, by the blocks around it (C11 6.2.1)."""

@@ -20,10 +20,12 @@ from mdh.ir.syntax import (
     Statement,
     Values,
 )
-from mdh.reference.c.types import INT, Type, type_of
+from mdh.reference.c.integers import wrapping
+from mdh.reference.c.types import Type, type_of
 from mdh.reference.interpreter.arithmetic import Value
 from mdh.reference.interpreter.expressions import Code, Expressions, Run
 from mdh.reference.interpreter.memory import ArrayObject, of_array, poison
+from mdh.reference.interpreter.rounding import rounded
 from mdh.reference.interpreter.scope import EndlessLoop, ExecutionState, ScalarObject, UnknownMeaning
 
 Do = Callable[[], None]
@@ -76,12 +78,8 @@ class Statements(Expressions):
     def scalar_parameter(self, p: Declaration) -> None:
         t = type_of(p.type)
         given = self.scalars[p.name]
-        code = Code(INT, lambda: int(given), constant=int(given)) if not t.real else None
-        if code is not None:
-            value = self.converted(code, t)()
-        else:
-            value = self.machine.arithmetic.literal(float(given), t)
-        self.scope.declare(p.name, ScalarObject(self.machine.slot(value), t))
+        value = rounded(float(given), t) if t.real else wrapping(t)(int(given))
+        self.scope[p.name] = ScalarObject(self.machine.slot(value), t)
 
     def _array_parameter(self, p: Declaration) -> None:
         given = self.arrays[p.name]
@@ -90,7 +88,7 @@ class Statements(Expressions):
         extents = (given.size // max(1, prod(inner)), *inner)
         memory = of_array(p.name, type_of(p.type), extents, given, lazy=self.only is not None)
         self.parameters[p.name] = memory
-        self.scope.declare(p.name, memory)
+        self.scope[p.name] = memory
 
     def _extent(self, e: Expression | None) -> int:
         if e is None:
@@ -117,9 +115,9 @@ class Statements(Expressions):
                 assert_never(s)
 
     def block(self, b: Block) -> Do:
-        self.scope.open()
+        self.scope = self.scope.new_child()
         body = [self.statement_of(s) for s in b.body]
-        self.scope.close()
+        self.scope = self.scope.parents
         return _sequence(body)
 
     def declaration(self, d: Declaration) -> Do:
@@ -129,7 +127,7 @@ class Statements(Expressions):
         frame, nothing = self.machine.frame, poison(t)
         # the name is in scope in its own initialiser (C11 6.2.1)
         slot = self.machine.slot(nothing)
-        self.scope.declare(d.name, ScalarObject(slot, t))
+        self.scope[d.name] = ScalarObject(slot, t)
         if d.initial is None:
 
             def forget() -> None:
@@ -153,7 +151,7 @@ class Statements(Expressions):
         size = prod(extents)
         fresh: list[Value] = [poison(t)] * size
         data = list(fresh)
-        self.scope.declare(d.name, ArrayObject(d.name, t, extents, data))
+        self.scope[d.name] = ArrayObject(d.name, t, extents, data)
         places: list[tuple[int, Run]] = []
         if isinstance(d.initial, Values):
             fresh = [0.0 if t.real else 0] * size
@@ -172,7 +170,7 @@ class Statements(Expressions):
     def assignment(self, a: Assignment) -> Do:
         target, frame = a.target, self.machine.frame
         if isinstance(target, Name):
-            found = self.scope.find(target.name)
+            found = self.scope.get(target.name)
             if not isinstance(found, ScalarObject):
                 raise UnknownMeaning(target.name)
             slot = found.slot
@@ -225,7 +223,7 @@ class Statements(Expressions):
 
     def loop(self, loop: ForStatement) -> Do:
         place = self.place
-        self.scope.open()
+        self.scope = self.scope.new_child()
         first = _nothing if loop.first is None else self.statement_of(loop.first)
         slot = self._variable(loop)
         self.place = place
@@ -237,7 +235,7 @@ class Statements(Expressions):
         body = self.statement_of(loop.body)
         if slot is not None:
             self.loops.pop()
-        self.scope.close()
+        self.scope = self.scope.parents
         left = self.machine.left
 
         def run() -> None:
@@ -284,7 +282,7 @@ class Statements(Expressions):
                 name = declared
             case _:
                 pass
-        found = None if name is None else self.scope.find(name)
+        found = None if name is None else self.scope.get(name)
         return found.slot if isinstance(found, ScalarObject) else None
 
     def _if(self, s: IfStatement) -> Do:

@@ -63,7 +63,7 @@ class _StepCounter(Statements):
 
     def _hidden(self, name: str) -> None:
         """Declares an array, whose elements are unknown here."""
-        self.scope.declare(name, ArrayObject(name, INT, (), []))
+        self.scope[name] = ArrayObject(name, INT, (), [])
 
     def _count(self, s: Statement) -> int:
         match s:
@@ -75,16 +75,16 @@ class _StepCounter(Statements):
                     self._forgotten(target.name)
                 return 1
             case Block():
-                self.scope.open()
+                self.scope = self.scope.new_child()
                 total = sum(self._count(inner) for inner in s.body)
-                self.scope.close()
+                self.scope = self.scope.parents
                 return total
             case IfStatement():
                 return self._count(s.then) + (0 if s.other is None else self._count(s.other))
             case ForStatement():
-                self.scope.open()
+                self.scope = self.scope.new_child()
                 total = self._loop(s)
-                self.scope.close()
+                self.scope = self.scope.parents
                 return total
             case _:
                 assert_never(s)
@@ -98,11 +98,11 @@ class _StepCounter(Statements):
             self.declaration(d)()
         except UnknownMeaning:
             slot = self.machine.slot(0)
-            self.scope.declare(d.name, ScalarObject(slot, type_of(d.type)))
+            self.scope[d.name] = ScalarObject(slot, type_of(d.type))
             self.unknown.add(slot)
 
     def _forgotten(self, name: str) -> None:
-        found = self.scope.find(name)
+        found = self.scope.get(name)
         if isinstance(found, ScalarObject):
             self.unknown.add(found.slot)
 
@@ -113,7 +113,7 @@ class _StepCounter(Statements):
             self._forgotten(name)
         start = self.statement_of(loop.first)
         target = loop.first.target if isinstance(loop.first, Assignment) else loop.first
-        found = None if isinstance(target, Element) else self.scope.find(target.name)
+        found = None if isinstance(target, Element) else self.scope.get(target.name)
         if not isinstance(found, ScalarObject):
             raise UnknownMeaning("a loop that counts in an array")
         self.unknown.discard(found.slot)
