@@ -4,7 +4,7 @@ from dataclasses import replace
 from random import Random
 
 from mdh.schedule.model import Caret, Core, TileEntry
-from mdh.tuner.local_search.subject import SearchSubject, Steps, next_loop, put, tile_before
+from mdh.tuner.local_search.subject import SearchSubject, Steps, atom_axes, next_loop, put, tile_before
 
 _FEW = (1, 2, 4, 8, 16)
 _UNSPLIT = 0.15
@@ -22,11 +22,16 @@ def resized(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
     before = tile_before(steps, at, dim, subject)
     now = steps[at].tiles[dim].value
     size = now if isinstance(now, int) else before
+    axes = atom_axes(steps)
+    _, unit = axes.get(dim, ("", 1))
     near = {
-        2 * size, 3 * size, size // 2, size // 3, size * 3 // 2, size * 3 // 4, size + 1, size - 1,
-        *(-(-before // n) for n in (1, 2, 3, 4)), *_FEW,
+        2 * size, 3 * size, size // 2, size // 3, size * 3 // 2, size * 3 // 4, size + unit, size - unit,
+        *(-(-before // n) for n in (1, 2, 3, 4)), *(unit * n for n in _FEW),
     }  # fmt: skip
-    sizes = sorted(s for s in near if 1 <= s <= before and s != size)
+    if axes and at == len(steps) - 1:
+        # atoms differ along k
+        near, unit = ({2 * size, size // 2} if axes.get(dim, ("", 1))[0] == "k" else set()), 1
+    sizes = sorted(s for s in near if 1 <= s <= before and s != size and s % unit == 0)
     if not sizes:
         return None
     return _cut(steps, at, dim, rng.choice(sizes), before)
