@@ -1,16 +1,25 @@
 """Holes in a schedule with atoms: the space holds exactly what the checker takes, of a list of all values."""
 
+import os
+from collections import Counter
 from itertools import product
+from random import Random
+
+import pytest
 
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
+from mdh.ir.plan import Plan
 from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
+from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tuner.space import make_space
+from mdh.tuner.candidates.open_tiles import open_values, opened
+from mdh.tuner.space import ExactSpace, make_space
 from tests.atoms.products import Product
 
+DRAWS = int(os.environ.get("MDH_DRAWS", "200"))
 TEXT = Product("bf16", "NN", 128, 128, 64).text
 OPEN = """1: (de-)comp( ?{32,128}, ?{64,128}, ^ ) ( ^,^ ; ^ ) ( BLK.y, BLK.x, ^ )
 2: (de-)comp( ^, ^, 32 ) ( A:SM[1,2]@pad(8), B:SM[1,2]@pad(8) ; C:RM[1,2] ) ( ^, ^, FOR.1 )
@@ -43,3 +52,54 @@ def test_points_are_what_the_checker_takes() -> None:
     assert space.count == len(structural)
     assert 0 < len(fitting) <= len(structural)
     assert set(fitting) <= set(structural)
+
+
+BARE = """1: (de-)comp( ?, ?, ^ ) ( ^,^ ; ^ ) ( BLK.y, BLK.x, ^ )
+2: (de-)comp( ^, ^, ? ) ( A:SM[1,2], B:SM[1,2] ; C:RM[1,2] ) ( ^, ^, FOR.1 )
+3: (de-)comp( ?, ?, ^ ) ( ^,^ ; ^ ) ( WRP.y, WRP.x, ^ )
+4: (de-)comp( ?, ?, ? ) ( ^,^ ; ^ ) ( MMA.m, MMA.n, MMA.k ) @atom(?)
+"""
+
+
+def space_of(product: Product, text: str, machine: str = "h200") -> ExactSpace:
+    read, on = read_program(Source("p.c", product.text)), load_machine(machine)
+    return make_space(read, parse_schedule(Source("s.mdh", text)), on, "cuda")
+
+
+def test_bare_holes_of_an_atom_are_its_shapes() -> None:
+    found = {v.name: v.values for v in space_of(Product("bf16", "NN", 96, 64, 48), BARE).variables}
+    assert found["4.tile.i"] == (16,)
+    assert found["4.tile.j"] == (8,)
+    assert found["4.tile.k"] == (8, 16)
+    assert found["4.atom"] == ("mma",)
+    assert found["3.tile.i"] == (16, 32, 48, 64, 96)
+    # of 48 elements: 32 is cut at the end, and 24 is no multiple of 16, but of 8
+    assert found["2.tile.k"] == (8, 16, 24, 32, 48)
+    old = {v.name: v.values for v in space_of(Product("f64", "NN", 96, 64, 48), BARE, "a100").variables}
+    assert (old["4.tile.i"], old["4.tile.k"], old["4.atom"]) == ((8,), (4,), ("dmma",))
+    new = {v.name: v.values for v in space_of(Product("f64", "NN", 96, 64, 48), BARE).variables}
+    assert (new["4.tile.i"], new["4.tile.k"]) == ((16,), (4, 8, 16))
+
+
+CASES = [(kind, layout, machine) for kind in ("bf16", "f64", "i8") for layout in ("NN", "TN")
+         for machine in ("h200", "a100")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "layout", "machine"), CASES)
+def test_the_space_around_a_default_is_searchable(kind: str, layout: str, machine: str) -> None:
+    """Most points are legal: the rest have too many registers, or too much shared memory."""
+    read = read_program(Source("p.c", Product(kind, layout, 1000, 1024, 2040).text))
+    on = load_machine(machine)
+    schedule = default_schedule(read, on, "cuda")
+    space = make_space(read, opened(schedule), on, "cuda")
+    point = open_values(schedule)
+    assert space.rank(point) is not None
+    assert isinstance(space.plan(point), Plan)
+    rng, codes = Random(1), Counter[str]()
+    for _ in range(DRAWS):
+        plan = space.plan(space.unrank(rng.randrange(space.count)))
+        codes["" if isinstance(plan, Plan) else plan.diagnostics[0].code] += 1
+    assert set(codes) <= {"", "K152", "K153", "K131"}, codes
+    assert codes[""] > DRAWS // 20, codes
+    drawn = space.draw_legal(rng)
+    assert drawn is not None

@@ -257,7 +257,8 @@ def check_edges(subject: Subject) -> Iterator[Diagnostic]:
     found = [
         d for load, other in _factors(product) for d in _cut_within(subject, _Read(product, load, other))
     ]
-    within = {d.labels[0].span: d for d in reversed(found)}
+    # schedules that were not read from a text have no places
+    within = {d.labels[0].span if d.labels else d.headline: d for d in reversed(found)}
     if within:
         yield from within.values()
         return

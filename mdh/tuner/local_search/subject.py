@@ -51,6 +51,19 @@ def tile_after(steps: Steps, at: int, dim: int) -> int:
     return next((size for size in sizes if isinstance(size, int)), 1)
 
 
+def atom_axes(steps: Steps) -> dict[int, tuple[str, int]]:
+    """The dimensions that atoms of an MMA step take, with the axis and the elements along it; empty without
+    such a step."""
+    last = steps[-1] if steps else None
+    if last is None:
+        return {}
+    pairs = enumerate(zip(last.cores, last.tiles, strict=True))
+    return {
+        d: (core.value.axis, tile.value) for d, (core, tile) in pairs
+        if isinstance(core.value, Unit) and core.value.layer is Layer.MMA and isinstance(tile.value, int)
+    }  # fmt: skip
+
+
 def put(steps: Steps, at: int, step: Step) -> Steps:
     """`steps` with `step` in place of the one at `at`."""
     return (*steps[:at], step, *steps[at + 1 :])

@@ -8,6 +8,7 @@ from mdh.tuner.local_search.subject import (
     SearchSubject,
     Steps,
     alone,
+    atom_axes,
     next_loop,
     put,
     tile_after,
@@ -32,11 +33,16 @@ def resized(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
     before = tile_before(steps, at, dim, subject)
     now = steps[at].tiles[dim].value
     size = now if isinstance(now, int) else before
+    axes = atom_axes(steps)
+    _, unit = axes.get(dim, ("", 1))
     near = {
-        2 * size, 3 * size, size // 2, size // 3, size * 3 // 2, size * 3 // 4, size + 1, size - 1,
-        *(-(-before // n) for n in (1, 2, 3, 4)), *_FEW,
+        2 * size, 3 * size, size // 2, size // 3, size * 3 // 2, size * 3 // 4, size + unit, size - unit,
+        *(-(-before // n) for n in (1, 2, 3, 4)), *(unit * n for n in _FEW),
     }  # fmt: skip
-    sizes = sorted(s for s in near if 1 <= s <= before and s != size)
+    if axes and at == len(steps) - 1:
+        # atoms differ along k
+        near, unit = ({2 * size, size // 2} if axes.get(dim, ("", 1))[0] == "k" else set()), 1
+    sizes = sorted(s for s in near if 1 <= s <= before and s != size and s % unit == 0)
     if not sizes:
         return None
     return _cut(steps, at, dim, rng.choice(sizes), before)
@@ -81,10 +87,13 @@ def _cut(steps: Steps, at: int, dim: int, size: int, before: int) -> Steps:
 
 def split(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
     """Adds a step: a loop over parts of one dimension."""
-    at, dim = rng.randrange(len(steps) + 1), rng.randrange(len(subject.extents))
+    axes = atom_axes(steps)
+    # nothing can split an atom
+    at, dim = rng.randrange(len(steps) + (not axes)), rng.randrange(len(subject.extents))
     before, after = tile_before(steps, at, dim, subject), tile_after(steps, at, dim)
     sizes = sorted({*_SIZES, -(-before // 2), -(-before // 3), -(-before // 4)})
-    sizes = [size for size in sizes if after <= size < before]
+    _, unit = axes.get(dim, ("", 1))
+    sizes = [size for size in sizes if after <= size < before and size % unit == 0]
     if not sizes:
         return None
     return (*steps[:at], alone(subject, dim, rng.choice(sizes), ForEntry(1)), *steps[at:])

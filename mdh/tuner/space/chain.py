@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from mdh.hardware import Layer
 from mdh.results.trial import Value
+from mdh.tuner.space.atoms import FREE, DividedTiles
 from mdh.tuner.space.signature import AXES, NEUTRAL, Bounds, Signature, split
 
 
@@ -40,7 +41,7 @@ class ChainStep:
     tile: the variable of a tile hole, `tiles` its set (None: the default domain); else `fixed` (None: `^`).
     core: the variable of a core hole. inherited: a later `^` or the implied step repeats the loop
     position (a layer has none), so that it matters also where this step has one part. allowed: by the frame;
-    None: every layer.
+    None: every layer. divided: what an MMA step asks of the tiles.
     """
 
     tile: int | None
@@ -50,6 +51,14 @@ class ChainStep:
     choices: tuple[Choice, ...]
     inherited: bool = False
     allowed: Allowed | None = None
+    divided: DividedTiles = FREE
+
+    def domain(self, parent: int) -> tuple[int, ...]:
+        """The values of a tile hole inside of a tile."""
+        if self.tiles is not None:
+            return _members(self.tiles, parent)
+        atom = self.divided.sizes
+        return default_tiles(parent) if atom is None else _members(atom[: self.divided.usual], parent)
 
     def size(self, values: Mapping[int, Value], parent: int) -> int:
         """The tile that a point has here, inside of the tile above."""
@@ -119,10 +128,14 @@ class Chain:
                 for edge, after in self.steps(entry, state):
                     following.setdefault(after, []).append(edge)
             out.append(following)
+        if out[-1] and any(e.divided is not FREE for e in self.entries):
+            _prune(out)
         return out
 
     def steps(self, entry: ChainStep, state: State) -> Iterator[tuple[Edge, State]]:
         for tile in self._tiles(entry, state):
+            if not entry.divided.fits(state.tile, tile):
+                continue
             parts = -(-state.tile // tile)
             for choice in entry.choices if parts > 1 else _single(entry):
                 after = self._after(entry, state, tile, choice, parts)
@@ -137,7 +150,7 @@ class Chain:
     def _tiles(self, entry: ChainStep, state: State) -> tuple[int, ...]:
         if entry.tile is None:
             return (state.tile if entry.fixed is None else min(entry.fixed, state.tile),)
-        sizes = default_tiles(state.tile) if entry.tiles is None else _members(entry.tiles, state.tile)
+        sizes = entry.domain(state.tile)
         known = dict(state.signature.names).get(entry.tile) if self.shared else None
         if known is not None:
             sizes = tuple(s for s in sizes if s == known)
@@ -174,6 +187,14 @@ class Chain:
         if len(names) != len(signature.names):
             signature = signature._replace(names=tuple(sorted(names.items())))
         return State(tile, signature, depth if self.ordered else -1)
+
+
+def _prune(layers: list[Reached]) -> None:
+    """Removes the states from which no path goes on to the end: tiles that no atom divides are no values."""
+    for layer, following in zip(reversed(layers[:-1]), reversed(layers[1:]), strict=True):
+        alive = {e.before for edges in following.values() for e in edges}
+        for state in [s for s in layer if s not in alive]:
+            del layer[state]
 
 
 def _if_any(variable: int | None) -> int | None:

@@ -8,6 +8,7 @@ from mdh.ir.program import Program
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.results.trial import Value
+from mdh.tuner.space.atoms import fitting_atoms
 from mdh.tuner.space.chain import Choice
 from mdh.tuner.space.places import VariablePlace
 
@@ -71,7 +72,7 @@ def free_values(opening: VariablePlace, program: Program, machine: Machine) -> t
         case "entry":
             return tuple(range(1, rank + 1))
         case _:
-            return _argument_values(opening, machine)
+            return _argument_values(opening, program, machine)
 
 
 def _layouts(rank: int) -> tuple[str, ...]:
@@ -89,10 +90,15 @@ def _layouts(rank: int) -> tuple[str, ...]:
     return tuple(",".join(map(str, p)) for p in out)
 
 
-def _argument_values(opening: VariablePlace, machine: Machine) -> tuple[Value, ...]:
-    """The domain in the table of attributes. Engines are those that the machine has and mdh lowers."""
+def _argument_values(opening: VariablePlace, program: Program, machine: Machine) -> tuple[Value, ...]:
+    """The domain in the table of attributes. Engines and atoms are those that the machine has and mdh
+    lowers."""
     assert opening.parameter is not None
     values = opening.parameter.domain
     if opening.attribute == "copy" and opening.parameter.words and opening.parameter.name is None:
         return tuple(v for v in values if v in machine.copy_engines and v != Engine.TMA)
+    if opening.attribute == "atom":
+        stage = next(s for s in program.stages if s.name == opening.stage)
+        words = {a.word for a in fitting_atoms(stage, machine)}
+        return tuple(v for v in values if v in words) or values
     return values

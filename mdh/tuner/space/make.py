@@ -16,6 +16,7 @@ from mdh.machine import Machine
 from mdh.results.trial import Value
 from mdh.results.variable import Kind, Variable
 from mdh.schedule.model import BufferPlace, Caret, ForEntry, Hole, Schedule, Section, Unit
+from mdh.tuner.space.atoms import divided_tiles
 from mdh.tuner.space.chain import Chain, ChainStep, Choice, words_of
 from mdh.tuner.space.domains import choices_of, core_choices, free_values, loop_orders
 from mdh.tuner.space.empty import explain_empty
@@ -195,6 +196,7 @@ class _SpaceBuilder:
     def _entries(self, stage: Stage, section: Section, d: int, shared: set[int]) -> list[ChainStep]:
         out: list[ChainStep] = []
         steps = section.steps
+        divided = divided_tiles(stage, section, self.machine, d)
         for n, step in enumerate(steps):
             tile, core = step.tiles[d].value, step.cores[d].value
             initial = n == 0 and step.label == 0
@@ -210,6 +212,7 @@ class _SpaceBuilder:
                     self.index[core.name] if isinstance(core, Hole) and core.name else None,
                     self._choices(core, here, len(stage.dims), shared),
                     n + 1 == len(steps) or isinstance(steps[n + 1].cores[d].value, Caret),
+                    divided=divided[n],
                 )
             )
         return out

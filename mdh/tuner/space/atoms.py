@@ -1,0 +1,84 @@
+"""What an MMA step leaves of the space: shapes of atoms, and tiles that they divide (K170, K171, K173)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mdh.hardware import Layer, Space
+from mdh.ir.atoms import Atom, atoms_of
+from mdh.ir.product_sum import summed_reads
+from mdh.ir.program import Stage
+from mdh.machine import Machine
+from mdh.schedule.model import BufferPlace, Section, Step, Unit
+
+
+@dataclass(frozen=True, slots=True)
+class DividedTiles:
+    """What a step's tiles along a dimension must be. sizes: of an atom, None at other steps; the first
+    `usual` of them are the domain of a hole without a set. exact_from: parts divide the tile above exactly
+    where that has at most so many elements; 0: never."""
+
+    sizes: tuple[int, ...] | None = None
+    usual: int = 0
+    exact_from: int = 0
+
+    def fits(self, parent: int, tile: int) -> bool:
+        if self.sizes is None:
+            return parent > self.exact_from or parent % tile == 0
+        # a dimension that is no axis of atoms has been split to single elements outside
+        return tile in self.sizes and parent % tile == 0 and (tile > 1 or parent == 1)
+
+
+FREE = DividedTiles()
+
+
+def fitting_atoms(stage: Stage, machine: Machine) -> tuple[Atom, ...]:
+    """Those of the machine that multiply and add what the stage does."""
+    reads = summed_reads(stage)
+    if isinstance(reads, str):
+        return ()
+    left, right, acc = reads
+    types = ((left.dtype, right.dtype, acc), (right.dtype, left.dtype, acc))
+    return tuple(a for a in atoms_of(machine.compute_capability) if (a.left, a.right, a.acc) in types)
+
+
+def divided_tiles(stage: Stage, section: Section, machine: Machine, dim: int) -> tuple[DividedTiles, ...]:
+    """For each step of the section. Without an MMA step whose axes are written out, everything goes."""
+    steps = section.steps
+    axes = _axes(steps[-1]) if steps else {}
+    atoms = fitting_atoms(stage, machine)
+    if len(set(axes.values())) < len("mnk") or not atoms:
+        return (FREE,) * len(steps)
+    axis, extent = axes.get(dim), stage.dims[dim].extent
+    staged = max((n for n, step in enumerate(steps) if any(map(_in_shared, step.inputs))), default=None)
+    out = []
+    for n in range(len(steps) - 1):
+        inside = axis is not None and staged is not None and n > staged
+        out.append(DividedTiles(exact_from=extent if inside else extent - 1 if axis == "k" else 0))
+    last = DividedTiles((1,), 1) if axis is None else DividedTiles(*_sizes(atoms, axis))
+    return (*out, last)
+
+
+def _axes(step: Step) -> dict[int, str]:
+    units = ((d, c.value) for d, c in enumerate(step.cores) if isinstance(c.value, Unit))
+    return {d: u.axis for d, u in units if u.layer is Layer.MMA and isinstance(u.axis, str)}
+
+
+def _in_shared(entry: object) -> bool:
+    place = getattr(entry, "value", None)
+    return isinstance(place, BufferPlace) and place.region is Space.SM
+
+
+def _sizes(atoms: tuple[Atom, ...], axis: str) -> tuple[tuple[int, ...], int]:
+    """Sizes along an axis, and the number of the usual ones: those of the atoms with most rows, whose sizes
+    along the axes combine freely."""
+    most = max(a.m for a in atoms)
+    usual = dict.fromkeys(_along(a, axis) for a in atoms if a.m == most)
+    return (*usual, *(s for s in _others(atoms, axis) if s not in usual)), len(usual)
+
+
+def _others(atoms: tuple[Atom, ...], axis: str) -> Iterator[int]:
+    yield from dict.fromkeys(_along(a, axis) for a in atoms)
+
+
+def _along(atom: Atom, axis: str) -> int:
+    return dict(zip("mnk", atom.shape, strict=True))[axis]
