@@ -166,8 +166,8 @@ class Lanes:
     # -- values ----------------------------------------------------------------------------------
 
     def uniform(self, e: Expr) -> int:
-        found = np.unique(np.asarray(self.value(e)))
-        assert found.size == 1, "a loop whose bounds differ among lanes"
+        found = np.asarray(self.value(e)).reshape(-1)
+        assert (found == found[0]).all(), "a loop whose bounds differ among lanes"
         return int(found[0])
 
     def value(self, e: Expr) -> object:
