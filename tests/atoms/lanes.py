@@ -176,6 +176,12 @@ class Lanes:
                 return value
             case Var(name, _):
                 return self.names[name]
+            case Binary(op, left, right, dtype):
+                sides = [np.asarray(self.value(left)), np.asarray(self.value(right))]
+                if sides[0].ndim == 2 or sides[1].ndim == 2:
+                    sides = [x[:, None] if x.ndim == 1 else x for x in sides]
+                out = self.binary(op, *sides, dtype)
+                return out.astype(numpy_type(dtype)) if dtype.kind == "uint" else out
             case Load(buffer, index, dtype, lanes):
                 buf = self.bufs[buffer]
                 at = self.offset(buf, index)
@@ -208,12 +214,6 @@ class Lanes:
                 return np.asarray(self.value(vector))[:, n]
             case Call("fmax", (a, b), _):
                 return np.fmax(self.value(a), self.value(b))
-            case Binary(op, left, right, dtype):
-                sides = [np.asarray(self.value(left)), np.asarray(self.value(right))]
-                if max(x.ndim for x in sides) == 2:
-                    sides = [x[:, None] if x.ndim == 1 else x for x in sides]
-                out = self.binary(op, *sides, dtype)
-                return out.astype(numpy_type(dtype)) if dtype.kind == "uint" else out
             case _:
                 raise NotImplementedError(str(e))
 
