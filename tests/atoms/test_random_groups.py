@@ -11,10 +11,19 @@ from mdh.reference.evaluate import evaluate_bounded
 from mdh.verify.verdict import fits
 from tests.atoms.blocks import numpy_type
 from tests.atoms.products import lowered, whole_numbers
-from tests.atoms.random_groups import Case, drawn
+from tests.atoms.random_maps import mapped, stencil
+from tests.atoms.random_products import Case, by_groups, by_threads, by_warps
 from tests.atoms.warps import run
 
 COUNT = int(os.environ.get("MDH_RANDOM_ATOMS", "24"))
+
+KINDS = (by_groups, by_groups, by_groups, by_warps, by_threads, stencil, mapped)
+
+
+def drawn(seed: int) -> Case:
+    """Many schedules are refused."""
+    rng = Random(seed)
+    return rng.choice(KINDS)(rng)
 
 
 def judged(case: Case, seed: int) -> None:
@@ -29,7 +38,7 @@ def judged(case: Case, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(COUNT))
 def test_refused_or_right(seed: int) -> None:
-    case = drawn(Random(seed))
+    case = drawn(seed)
     try:
         judged(case, seed)
     except Failed as failed:
