@@ -21,7 +21,7 @@ class Case:
 @dataclass
 class Draft:
     """A product and its steps so far. kind: of the factors. orders: the dimensions of A and of B, the slowest
-    first. bias: an array that is added at the end, and the result is cut at 0."""
+    first. bias: an array that is added at the end, and the result is cut at 0. adds: to what C holds."""
 
     kind: str
     sizes: Tiles
@@ -29,6 +29,7 @@ class Draft:
     batched: bool = False
     bias: bool = False
     narrow: bool = False
+    adds: bool = False
     lines: list[str] = field(default_factory=list)
 
     @property
@@ -50,6 +51,13 @@ class Draft:
         a, b = (x + "".join(f"[{d}]" for d in order) for x, order in self.orders.items())
         done = "(sum + bias[j] > 0 ? sum + bias[j] : 0)" if self.bias else "sum"
         into = "C" + "".join(f"[{d}]" for d in self.dims[:-1])
+        if self.adds and not (self.bias or self.narrow):
+            return f"""#include <stdint.h>
+void product({", ".join(arrays)}) {{
+{loops}    for (int k = 0; k < {self.sizes["k"]}; k++)
+      {into} += ({total}){a} * ({total}){b};
+}}
+"""
         return f"""#include <stdint.h>
 void product({", ".join(arrays)}) {{
 {loops}  {{
@@ -97,7 +105,7 @@ def _draft(rng: Random, kind: str, block: Tiles, *, along_k: bool) -> Draft:
     batched = rng.random() < 0.15
     if batched:
         orders = {x: rng.choice((f"b{o}", f"b{o}", f"{o[0]}b{o[1]}")) for x, o in orders.items()}
-    return Draft(kind, sizes, orders, batched, rng.random() < 0.15, rng.random() < 0.2)
+    return Draft(kind, sizes, orders, batched, rng.random() < 0.15, rng.random() < 0.2, rng.random() < 0.1)
 
 
 def _swizzle(rng: Random, name: str, draft: Draft, block: Tiles) -> int:

@@ -57,7 +57,7 @@ def _right(program: Program, module: Module, seed: int) -> bool:
 @pytest.mark.parametrize("schedule", [ROLES, ALONE, ONE_SLOT], ids=["roles", "alone", "one slot"])
 def test_kernels_without_a_fault_are_right(schedule: str) -> None:
     program, module = _lowered(schedule)
-    assert [seed for seed in SEEDS if not _right(program, module, seed)] == []
+    assert [seed for seed in range(4) if not _right(program, module, seed)] == []
 
 
 # -- faults ------------------------------------------------------------------------------------
