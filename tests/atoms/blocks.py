@@ -262,7 +262,7 @@ class Cluster:
         self.queues: list[Callable[[], Callable[[], None] | None]] = []
         """Each says what it can do now, if anything: a warp group's atoms."""
         self.meeting = Meeting(0)
-        self.eager = {kind: order.choice((0.0, 0.05, 1.0, 20.0)) for kind in ("landing", "atom")}
+        self.eager = {kind: order.choice((0.0, 0.0, 0.05, 1.0, 20.0)) for kind in ("landing", "atom")}
 
     def add(self, block: Block, name: str, steps: Iterator[Pause | None]) -> None:
         block.running += 1

@@ -9,6 +9,7 @@ from tests.atoms.products import TYPES
 COLUMNS = (8, 16, 24, 32, 40, 64, 96, 128)
 BYTES = {"bf16": 2, "f16": 2, "i8": 1, "u8": 1, "f32": 4}
 NARROW = {"bf16": "__bf16", "f16": "_Float16"}
+ORDERS = ("", "", "@persistent", "@order(grouped(2))", "@order(hilbert)", "@persistent @order(hilbert)")
 Tiles = dict[str, int]
 
 
@@ -30,6 +31,7 @@ class Draft:
     bias: bool = False
     narrow: bool = False
     adds: bool = False
+    clustered: bool = False
     lines: list[str] = field(default_factory=list)
 
     @property
@@ -83,9 +85,10 @@ void product({", ".join(arrays)}) {{
     def case(self) -> Case:
         return Case(self.text, "\n".join(self.lines) + "\n")
 
-    def staged(self, name: str, swizzle: int) -> str:
+    def staged(self, rng: Random, name: str, swizzle: int) -> str:
         said = ",".join(str(d + 1) for d in range(len(self.orders[name])))
-        return f"{name}:SM[{said}]@copy(tma)" + (f"@swizzle({swizzle})" if swizzle else "")
+        how = "tma, multicast" if self.clustered and rng.random() < 0.3 else "tma"
+        return f"{name}:SM[{said}]@copy({how})" + (f"@swizzle({swizzle})" if swizzle else "")
 
 
 def _draft(rng: Random, kind: str, block: Tiles, *, along_k: bool) -> Draft:
@@ -105,7 +108,16 @@ def _draft(rng: Random, kind: str, block: Tiles, *, along_k: bool) -> Draft:
     batched = rng.random() < 0.15
     if batched:
         orders = {x: rng.choice((f"b{o}", f"b{o}", f"{o[0]}b{o[1]}")) for x, o in orders.items()}
-    return Draft(kind, sizes, orders, batched, rng.random() < 0.15, rng.random() < 0.2, rng.random() < 0.1)
+    return Draft(
+        kind,
+        sizes,
+        orders,
+        batched,
+        rng.random() < 0.15,
+        rng.random() < 0.2,
+        rng.random() < 0.1,
+        rng.random() < 0.1,
+    )
 
 
 def _swizzle(rng: Random, name: str, draft: Draft, block: Tiles) -> int:
@@ -129,20 +141,21 @@ def roles(rng: Random, math: int) -> str:
 
 
 def _grid(rng: Random, draft: Draft, block: Tiles, more: str) -> None:
-    """The first step: blocks, mostly over i and j."""
+    """The first steps: blocks, mostly over i and j, alone or in clusters."""
     i, j = rng.choice((("BLK.y", "BLK.x"), ("BLK.x", "BLK.y"), ("BLK.x", "FOR.1"), ("^", "BLK.x")))
     tiles, cores = {"i": block["i"], "j": block["j"]}, {"i": i, "j": j}
-    extra = rng.choice(
-        ("", "", "@persistent", "@order(grouped(2))", "@order(hilbert)", "@persistent @order(hilbert)")
-    )
+    extra = rng.choice(ORDERS) if "BLK.y" in (i, j) else ""
     c = "^"
     if draft.batched:
-        tiles["b"], cores["b"] = rng.choice((1, 1, 2, draft.sizes["b"])), "BLK.z"
-        tiles["b"] = min(tiles["b"], draft.sizes["b"])
+        tiles["b"], cores["b"] = min(rng.choice((1, 1, 2, 3)), draft.sizes["b"]), "BLK.z"
+    elif draft.clustered:
+        outer = {d: min(2 * block[d], draft.sizes[d]) if rng.random() < 0.7 else block[d] for d in "ij"}
+        draft.step(outer, {"i": "CLU.y", "j": "CLU.x"}, more=extra)
+        cores, extra = {"i": "BLK.y", "j": "BLK.x"}, ""
     elif rng.random() < 0.1 and draft.sizes["k"] > block["k"] and not draft.bias:
         tiles["k"], cores["k"] = block["k"] * rng.choice((1, 2)), "BLK.z"
         c = rng.choice(("^", "^@combine(atomic)", "^@combine(kernel)"))
-    draft.step(tiles, cores, c=c, more=(extra if "BLK.y" in (i, j) else "") + more)
+    draft.step(tiles, cores, c=c, more=extra + more)
 
 
 def _staging(rng: Random, draft: Draft, block: Tiles, factors: dict[str, str]) -> None:
@@ -179,7 +192,7 @@ def by_groups(rng: Random) -> Case:
     }  # fmt: skip
     block = {"i": own["i"] * groups[0], "j": own["j"] * groups[1], "k": own["k"]}
     draft = _draft(rng, kind, block, along_k=size == 1 and rng.random() < 0.95)
-    factors = {x: draft.staged(x, _swizzle(rng, x, draft, block)) for x in "AB"}
+    factors = {x: draft.staged(rng, x, _swizzle(rng, x, draft, block)) for x in "AB"}
     _grid(rng, draft, block, roles(rng, groups[0] * groups[1]))
     _staging(rng, draft, block, factors)
     if groups != (1, 1):
@@ -210,7 +223,7 @@ def by_warps(rng: Random) -> Case:
     }
     block = {"i": own["i"] * warps[0], "j": own["j"] * warps[1], "k": own["k"]}
     draft = _draft(rng, kind, block, along_k=size == 1)
-    factors = {x: draft.staged(x, rng.choice((0, _swizzle(rng, x, draft, block)))) for x in "AB"}
+    factors = {x: draft.staged(rng, x, rng.choice((0, _swizzle(rng, x, draft, block)))) for x in "AB"}
     if rng.random() < 0.1:
         factors["A"] = factors["A"].replace("@copy(tma)", "")
     _grid(rng, draft, block, roles(rng, 1) if warps in ((4, 1), (2, 2)) else "")
@@ -229,7 +242,7 @@ def by_threads(rng: Random) -> Case:
     own = {"i": rng.choice((1, 2, 4)), "j": rng.choice((1, 2, 4))}
     block = {"i": threads[0] * own["i"], "j": threads[1] * own["j"], "k": rng.choice((4, 8, 12))}
     draft = _draft(rng, "f32", block, along_k=False)
-    factors = {x: draft.staged(x, rng.choice((0, 0, _swizzle(rng, x, draft, block)))) for x in "AB"}
+    factors = {x: draft.staged(rng, x, rng.choice((0, 0, _swizzle(rng, x, draft, block)))) for x in "AB"}
     if rng.random() < 0.1:
         factors["A"] = factors["A"].replace("@copy(tma)", "")
     count = threads[0] * threads[1]
