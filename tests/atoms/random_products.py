@@ -7,7 +7,7 @@ from mdh.ir.atoms import GROUP_LANES
 from tests.atoms.products import TYPES
 
 COLUMNS = (8, 16, 24, 32, 40, 64, 96, 128)
-BYTES = {"bf16": 2, "f16": 2, "i8": 1, "u8": 1, "f32": 4}
+BYTES = {"bf16": 2, "f16": 2, "i8": 1, "u8": 1, "f32": 4, "f64": 8}
 NARROW = {"bf16": "__bf16", "f16": "_Float16"}
 ORDERS = ("", "", "@persistent", "@order(grouped(2))", "@order(hilbert)", "@persistent @order(hilbert)")
 Tiles = dict[str, int]
@@ -212,12 +212,15 @@ def by_groups(rng: Random) -> Case:
 
 def by_warps(rng: Random) -> Case:
     """Atoms of warps, whose fragments come from boxes."""
-    kind = rng.choice(("bf16", "f16", "i8"))
-    size = BYTES[kind]
-    atom = {"i": 16, "j": 8, "k": rng.choice((32 // size, 16 // size))}
+    kind = rng.choice(("bf16", "f16", "i8", "f64"))
+    size, m = BYTES[kind], 16
+    depths = (32 // size, 16 // size)
+    if kind == "f64":
+        m, depths = rng.choice(((8, (4,)), (16, (4, 8, 16))))
+    atom = {"i": m, "j": 8, "k": rng.choice(depths)}
     warps = rng.choice(((1, 1), (2, 2), (4, 1), (2, 1)))
     own = {
-        "i": 16 * rng.choice((1, 2)),
+        "i": m * rng.choice((1, 2)),
         "j": 8 * rng.choice((1, 2, 4)),
         "k": atom["k"] * rng.choice((1, 2, 4)),
     }
