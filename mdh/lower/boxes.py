@@ -55,10 +55,13 @@ def _tokens(word: str, number: int, slots: int) -> Buf:
 
 
 def _by_groups(nest: Nest, step: PlanStep) -> bool:
-    """Whether only atoms of warp groups read what the step brings: one thread of each then speaks for it."""
+    """Whether only atoms of warp groups read what the step brings, in every turn: one thread of each then
+    speaks for it. In a turn without atoms a group's warps need not have come as far as this thread."""
     s = nest.plan.atoms
     product = None if s is None else nest.plan.steps[s].product
     if product is None or not product.atom.grouped:
+        return False
+    if any(g.dim not in (product.m, product.n, product.k) for g in nest.levels.guards):
         return False
     return {x.buffer for x in step.stagings} <= {product.left.buffer, product.right.buffer}
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 from mdh.checker.group_factors import GroupFactor, group_factor
 from mdh.hardware import Space
 from mdh.ir.affine import Affine
-from mdh.ir.construct import loop
+from mdh.ir.construct import loop, when
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Const, Expr, Load
-from mdh.ir.kernel import Comment, ForKind, If, Stmt
+from mdh.ir.kernel import Comment, ForKind, Stmt
 from mdh.ir.matrix import GroupMma, MmaCommit, MmaFence, MmaWait, SharedMatrix
 from mdh.ir.plan import Product
 from mdh.ir.tile import BOX_LINE
@@ -36,8 +36,8 @@ def emit_group_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
     others = [g for g in nest.guards(scope) if g.dim not in (product.m, product.n, product.k)]
     cond = nest.condition(others, scope)
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
-    out += [MmaFence(), *body, MmaCommit(), MmaWait(inflight(nest))]
-    return out if cond is None else [If(cond, tuple(out))]
+    # without atoms the turn's group is empty: those that still run are of the turns before
+    return [*out, *when(cond, [MmaFence(), *body]), MmaCommit(), MmaWait(inflight(nest))]
 
 
 def _multiply(nest: Nest, product: Product, s: int, scope: Scope) -> GroupMma:

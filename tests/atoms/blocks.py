@@ -55,7 +55,8 @@ class Shared:
         self.first = align * order.randrange(1, 4)
         self.bytes = np.zeros(-(-max([0, *(s.end for s in slots)]) // 128) * 128, np.uint8)
         self.by_engine = np.zeros(self.bytes.size, bool)
-        """Whether the copy engine wrote the byte."""
+        self.by_threads = np.zeros(self.bytes.size, bool)
+        """Who wrote the byte last: no fence between the two is lowered, so none may follow the other."""
         self.views = {s.buf.name: self.bytes[s.start : s.end].view(numpy_type(s.buf.dtype)) for s in slots}
         for s in slots:
             self.views[s.buf.name][:] = poisoned(s.elements, s.buf.dtype)
@@ -69,7 +70,9 @@ class Shared:
         """Threads have written elements of a buffer."""
         slot = self.slots[buffer]
         size = slot.buf.dtype.bytes
-        self.by_engine[(slot.start + elements[:, None] * size + np.arange(size)).reshape(-1)] = False
+        at = (slot.start + elements[:, None] * size + np.arange(size)).reshape(-1)
+        assert not self.by_engine[at].any(), f"threads write to {buffer} what the copy engine has written"
+        self.by_threads[at] = True
 
     def place(self, address: Array) -> Array:
         at = address - self.first
@@ -181,6 +184,7 @@ class Landing:
     def _write(self, elements: Array) -> None:
         shared = self.block.shared
         at = shared.place(swizzled_address(self.place + np.arange(self.size), self.map.swizzle))
+        assert not shared.by_threads[at].any(), f"a box lands in {self.buffer} on what threads have written"
         shared.bytes[at] = elements.view(np.uint8)
         shared.by_engine[at] = True
 
@@ -258,7 +262,7 @@ class Cluster:
         self.queues: list[Callable[[], Callable[[], None] | None]] = []
         """Each says what it can do now, if anything: a warp group's atoms."""
         self.meeting = Meeting(0)
-        self.eager = {kind: order.choice((0.0, 0.05, 1.0, 20.0)) for kind in ("landing", "atom")}
+        self.eager = {kind: order.choice((0.0, 0.0, 0.05, 1.0, 20.0)) for kind in ("landing", "atom")}
 
     def add(self, block: Block, name: str, steps: Iterator[Pause | None]) -> None:
         block.running += 1

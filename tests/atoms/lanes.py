@@ -166,8 +166,8 @@ class Lanes:
     # -- values ----------------------------------------------------------------------------------
 
     def uniform(self, e: Expr) -> int:
-        found = np.unique(np.asarray(self.value(e)))
-        assert found.size == 1, "a loop whose bounds differ among lanes"
+        found = np.asarray(self.value(e)).reshape(-1)
+        assert (found == found[0]).all(), "a loop whose bounds differ among lanes"
         return int(found[0])
 
     def value(self, e: Expr) -> object:
@@ -176,6 +176,12 @@ class Lanes:
                 return value
             case Var(name, _):
                 return self.names[name]
+            case Binary(op, left, right, dtype):
+                sides = [np.asarray(self.value(left)), np.asarray(self.value(right))]
+                if sides[0].ndim == 2 or sides[1].ndim == 2:
+                    sides = [x[:, None] if x.ndim == 1 else x for x in sides]
+                out = self.binary(op, *sides, dtype)
+                return out.astype(numpy_type(dtype)) if dtype.kind == "uint" else out
             case Load(buffer, index, dtype, lanes):
                 buf = self.bufs[buffer]
                 at = self.offset(buf, index)
@@ -200,6 +206,9 @@ class Lanes:
                 return (tid % x, tid // x % y, tid // x // y)[axis]
             case Call(Intrinsic.CLUSTER_RANK, (), _):
                 return np.full(self.lanes, self.block.rank)
+            case Call(Intrinsic.SHFL_XOR, (arg, bits), _):
+                held = np.broadcast_to(np.asarray(self.value(arg)), (self.lanes,))
+                return held[np.arange(self.lanes) ^ np.asarray(self.value(bits))]
             case Call(Intrinsic.IMIN, (a, b), _):
                 return np.minimum(self.value(a), self.value(b))
             case Call(Intrinsic.IMAX, (a, b), _):
@@ -208,12 +217,6 @@ class Lanes:
                 return np.asarray(self.value(vector))[:, n]
             case Call("fmax", (a, b), _):
                 return np.fmax(self.value(a), self.value(b))
-            case Binary(op, left, right, dtype):
-                sides = [np.asarray(self.value(left)), np.asarray(self.value(right))]
-                if max(x.ndim for x in sides) == 2:
-                    sides = [x[:, None] if x.ndim == 1 else x for x in sides]
-                out = self.binary(op, *sides, dtype)
-                return out.astype(numpy_type(dtype)) if dtype.kind == "uint" else out
             case _:
                 raise NotImplementedError(str(e))
 

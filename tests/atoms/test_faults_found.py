@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from mdh.ir.construct import add, mod, num
+from mdh.ir.construct import add, mod
 from mdh.ir.copy_engine import (
     Arrive,
     Await,
@@ -57,7 +57,7 @@ def _right(program: Program, module: Module, seed: int) -> bool:
 @pytest.mark.parametrize("schedule", [ROLES, ALONE, ONE_SLOT], ids=["roles", "alone", "one slot"])
 def test_kernels_without_a_fault_are_right(schedule: str) -> None:
     program, module = _lowered(schedule)
-    assert [seed for seed in SEEDS if not _right(program, module, seed)] == []
+    assert [seed for seed in range(4) if not _right(program, module, seed)] == []
 
 
 # -- faults ------------------------------------------------------------------------------------
@@ -168,12 +168,14 @@ def _fewer_slots(s: Stmt) -> Stmt:
 
 
 def _release_first(s: Stmt) -> Stmt:
-    """A slot's release, the turn's own, before the wait for what reads it."""
-    if isinstance(s, If) and isinstance(s.then[0], Arrive) and s.then[0].buffer.startswith("free"):
-        (arrive,) = s.then
-        own = replace(arrive, index=(num(0),))
-        return replace(s, then=(own,))
-    return s
+    """A turn releases its own slot, which atoms still read, instead of that of the turn before."""
+    if not (isinstance(s, If) and isinstance(s.then[0], Arrive)):
+        return s
+    (arrive,) = s.then
+    before, late = arrive.index[0], s.cond
+    assert isinstance(before, Binary) and isinstance(before.left, Binary) and isinstance(late, Binary)
+    own = replace(arrive, index=(replace(before, left=before.left.left),))
+    return If(late.left, (own,))
 
 
 def _registers(s: Stmt) -> Stmt:
@@ -193,7 +195,7 @@ FAULTS = (
     Fault("nobody awaits filled", ROLES, _without(Await, "filled")),
     Fault("nobody awaits free", ROLES, _without(Await, "free")),
     Fault("a release before the wait", ROLES, _pending(1, 2)),
-    Fault("releases of another slot", ROLES, _release_first),
+    Fault("releases of a slot that atoms read", ROLES, _release_first),
     Fault("a slot too few", ROLES, _fewer_slots),
     Fault("no fence", ROLES, _without(MmaFence)),
     Fault("no wait before the epilogue", ROLES, _pending(0, 1)),

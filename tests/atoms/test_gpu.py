@@ -13,6 +13,7 @@ from mdh.target.emit import emit
 from mdh.verify.verdict import fits
 from tests.atoms.blocks import Array, numpy_type
 from tests.atoms.products import Product, Tiling, planned, whole_numbers
+from tests.atoms.test_random_groups import drawn as drawn_case
 
 pytestmark = pytest.mark.gpu
 ATOMS = {
@@ -78,6 +79,20 @@ def test_random_products(number: int) -> None:
         arrays["C"] = np.full(arrays["C"].shape, 77, numpy_type(program.buffer_of["C"].dtype))
         built.call(arrays, {}).launch()
         assert fits(arrays["C"], want).all()
+
+
+@pytest.mark.parametrize("number", range(80))
+def test_random_groups_and_boxes(number: int) -> None:
+    """What the interpreter judges elsewhere."""
+    case = drawn_case(number)
+    try:
+        program, plan = planned(case.text, case.schedule)
+    except Failed:
+        pytest.skip("refused")
+    arrays = whole_numbers(program, number)
+    want = evaluate_bounded(program, arrays, exact=True)["C"]
+    open_device("cuda:0").build(emit(lower(plan), program)).call(arrays, {}).launch()
+    assert fits(arrays["C"], want).all()
 
 
 SPLITS = {

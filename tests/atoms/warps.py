@@ -26,7 +26,7 @@ from mdh.ir.copy_engine import (
     TokensReady,
 )
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Load, Var
+from mdh.ir.expr import Binary, Var
 from mdh.ir.kernel import (
     Alloc,
     Atomic,
@@ -149,15 +149,11 @@ class _Warp(Lanes):
                     for side, taken in ((then, mask & holds), (orelse, mask & ~holds)):
                         if taken.any():
                             yield from self.body(side, taken)
-                case Atomic("+", buffer, index, value, None, 1):
-                    at = self.offset(self.bufs[buffer], index)
-                    values = np.broadcast_to(np.asarray(self.value(value)), mask.shape)
-                    np.add.at(self.memory[buffer], at[mask], values[mask])
-                case Atomic("+", buffer, index, Load(held, inside), None, lanes):
-                    at, src = self.offset(self.bufs[buffer], index), self.bufs[held]
-                    for i in range(lanes):
-                        values = self.read(src, self.offset(src, inside) + i)
-                        np.add.at(self.memory[buffer], at[mask] + i, values[mask])
+                case Atomic("+", buffer, index, value, None):
+                    at, added = self.offset(self.bufs[buffer], index), np.asarray(self.value(value))
+                    for i in range(s.lanes):
+                        each = np.broadcast_to(added[:, i] if added.ndim == 2 else added, mask.shape)
+                        np.add.at(self.memory[buffer], at[mask] + i, each[mask])
                 case Barrier(scope, _):
                     assert mask.all(), "a barrier that only some lanes reach"
                     met = self.block.cluster if scope is SyncScope.CLUSTER else self.block

@@ -18,7 +18,8 @@ IN_BLOCK = (Combine.SHARED, Combine.CLUSTER, Combine.TICKET)
 
 def check_roles(subject: Subject) -> Iterator[Diagnostic]:
     """Computing threads are `math` warp groups. Everything staged in SM is copied by tma, and something is.
-    Nothing else needs all threads of the block at once. Registers are multiples of 8 and fit the block's."""
+    Nothing else needs all threads of the block at once. Registers are multiples of 8 and fit the block's;
+    the group that copies gives some back, and the others ask for more."""
     roles = subject.plan.roles
     if roles is None:
         return
@@ -80,8 +81,8 @@ def _registers(subject: Subject, roles: Roles, registers: tuple[int, int]) -> It
         return
     groups = roles.load + roles.math
     blocks = max(1, subject.plan.grid.occupancy)
-    each = subject.machine.registers_per_unit // blocks // (groups * GROUP_LANES) // UNIT * UNIT
-    each = min(each, MOST - UNIT)
+    first = subject.machine.registers_per_unit // blocks // (groups * GROUP_LANES) // UNIT * UNIT
+    each = min(first, MOST - UNIT)
     asked = roles.load * registers[0] + roles.math * registers[1]
     if asked > each * groups:
         headline = (
@@ -91,3 +92,8 @@ def _registers(subject: Subject, roles: Roles, registers: tuple[int, int]) -> It
         most = (each * groups - roles.load * registers[0]) // roles.math // UNIT * UNIT
         said = f"`regs={registers[0]}/{min(most, MOST - 16)}`" if most >= LEAST else "fewer warp groups"
         yield _wrong(subject, headline, said)
+    elif not registers[0] <= first <= registers[1]:
+        headline = f"each thread of {groups} warp groups begins with {min(first, MOST)} registers"
+        fewer, more = min(registers[0], each), max(registers[1], each)
+        said = f"`regs={fewer}/{more}`: less for copies, more for the others"
+        yield _wrong(subject, headline, "leave `regs` out" if first > each else said)
