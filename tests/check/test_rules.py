@@ -362,6 +362,16 @@ CASES = (
         ["K173 2:16"],
     ),
     Case(
+        matmul(256, 64, 64),
+        (
+            "(de-)comp( 64,64,^ ) ( ^,^ ; ^ ) ( BLK.y,BLK.x,^ ) @roles(load=1, math=1)\n"
+            "(de-)comp( ^,^,32 ) ( A:SM[1,2]@copy(tma),^ ; C:SM[1,2] ) ( ^,^,FOR.1 )\n"
+            "(de-)comp( 8,4,^ ) ( ^,^ ; ^ ) ( THR.y,THR.x,^ )\n"
+        ),
+        ["K174 2:47"],
+        machine="h200",
+    ),
+    Case(
         matmul(256, 64, 4),
         (
             "(de-)comp(128,^,^) (A:SM[1,2]@copy(tma),^ ; ^@store(tma)) (DEV.x,^,^)\n"
