@@ -73,7 +73,8 @@ def _said(draft: Draft, step: Step, factors: tuple[Load, Load], acc: DType) -> F
         if attr.name == "atom" and known and said not in known:
             headline = f"`@atom({said})` does not multiply {factors[0].dtype} by {factors[1].dtype}"
             fits = listed(f"@atom({w})" for w in sorted(known))
-            out.append(Diagnostic(CODE, headline, at(attr.span), help=f"write {fits}, or leave it out"))
+            other = "with WRP instead of WGP" if said == WGMMA else "or leave it out"
+            out.append(Diagnostic(CODE, headline, at(attr.span), help=f"write {fits}, {other}"))
         elif attr.name == "acc" and ACC.get(said or "") != str(acc):
             headline = f"`@acc({said})` adds in another type than the C, which adds in {acc}"
             out.append(Diagnostic(CODE, headline, at(attr.span), help="leave it out"))
@@ -90,8 +91,9 @@ def _atom(
 ) -> Atom | None:
     left, right = factors[0].dtype, factors[1].dtype
     grouped = by_group(draft)
-    of_types = [a for a in ATOMS if (a.left, a.right, a.acc, a.grouped) == (left, right, acc, grouped)]
-    here = [a for a in atoms_of(draft.machine.compute_capability) if a in of_types]
+    of_types = [a for a in ATOMS if (a.left, a.right, a.acc) == (left, right, acc)]
+    all_here = [a for a in atoms_of(draft.machine.compute_capability) if a in of_types]
+    of_types, here = ([a for a in x if a.grouped is grouped] for x in (of_types, all_here))
     atom = next((a for a in here if a.shape == shape), None)
     if atom is not None:
         return atom
@@ -108,15 +110,21 @@ def _atom(
     elif not here:
         least = min(a.since for a in of_types)
         headline = f"`{draft.machine.name}` has no atom that {what}"
-        other = "warps (WRP) and `@atom(mma)`" if grouped else "THR and a register tile"
+        warps = "warps (WRP) instead of warp groups, and their atoms: "
+        other = f"{warps}{_shapes(all_here, shape)}" if all_here else "THR and a register tile"
         said = f"GPUs of compute capability {least / 10} have; here: {other}"
         found.append(Diagnostic(CODE, headline, labels, help=said))
     else:
-        near = sorted(here, key=lambda a: sum(abs(x - y) for x, y in zip(a.shape, shape, strict=True)))
         headline = f"`{draft.machine.name}` has no atom of {given} that {what}"
-        shapes = ", ".join("×".join(map(str, a.shape)) for a in near[:MOST_SHOWN])
-        found.append(Diagnostic(CODE, headline, labels, help=f"shapes, the nearest first: {shapes}"))
+        said = f"shapes, the nearest first: {_shapes(here, shape)}"
+        found.append(Diagnostic(CODE, headline, labels, help=said))
     return None
+
+
+def _shapes(atoms: list[Atom], shape: tuple[int, int, int]) -> str:
+    """Their shapes, the nearest to `shape` first."""
+    near = sorted(atoms, key=lambda a: sum(abs(x - y) for x, y in zip(a.shape, shape, strict=True)))
+    return ", ".join("×".join(map(str, a.shape)) for a in near[:MOST_SHOWN])
 
 
 def by_group(draft: Draft) -> bool:

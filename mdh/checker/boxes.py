@@ -7,8 +7,8 @@ from math import prod
 
 from mdh.checker.subject import Subject
 from mdh.decompose.multicast import sharing_blocks, sharing_of
-from mdh.hardware import CacheHint, Space
-from mdh.ir.copy_engine import UNIT, unmapped
+from mdh.hardware import CacheHint, Engine, Space
+from mdh.ir.copy_engine import MOST_BOX, UNIT, unmapped
 from mdh.ir.plan import Staging
 from mdh.ir.program import DimKind
 from mdh.ir.tile import BOX_LINE, Copy, Tile
@@ -21,28 +21,28 @@ Reason = tuple[str, str]
 
 def box_obstacle(subject: Subject, i: int, staging: Staging, *, again: bool) -> Reason | None:
     """Why step i cannot copy an input by tma, and what to do."""
-    other = "@copy(async), or @copy(tma else async else plain)"
+    all_tma = [s.engine is Engine.TMA for s in subject.plan.steps[i].stagings]
+    whole = " for all inputs of the step" if sum(all_tma) > 1 else ""
     buffer = subject.program.buffer_of[staging.buffer]
     unseen = unmapped(buffer.shape, buffer.dtype)
     stage = subject.stage
     if staging.region is not Space.SM:
-        return "tma copies go to shared memory", "@copy(plain), or stage it in SM"
+        return "tma copies go to shared memory", f"@copy(plain){whole}, or stage it in SM"
     if again:
-        return "tma copies come from device memory, and an outer step has staged it", "@copy(plain)"
+        fact = "tma copies come from device memory, and an outer step has staged it"
+        return fact, f"@copy(plain){whole}"
     if unseen is not None:
-        return unseen, other
+        chain = "" if whole else ", or @copy(tma else async else plain)"
+        return unseen, f"@copy(async){whole}{chain}"
     if stage.scattered or any(d.kind is DimKind.PS for d in stage.dims):
-        return "tma copies are not lowered yet for prefix sums and scattered outputs", "@copy(async)"
-    said = (("vec", staging.vec), ("@pad", staging.pad), ("@window", staging.window))
-    given = [word for word, there in said if there]
-    given += ["@cache"] if staging.cache is not CacheHint.DEFAULT else []
-    if given:
-        return f"{given[0]} has no effect on tma copies", f"leave {given[0]} out"
+        fact = "tma copies are not lowered yet for prefix sums and scattered outputs"
+        return fact, f"@copy(async){whole}"
     if len(staging.layout) > 1 and _moved(subject, i, staging):
         natural = ",".join(str(n + 1) for n in range(len(staging.layout)))
-        return "tma copies keep the order of the dimensions", f"layout [{natural}], or @copy(plain)"
+        return "tma copies keep the order of the dimensions", f"layout [{natural}], or @copy(plain){whole}"
     for copy in subject.copies(i, staging.buffer):
-        wrong = _box(copy.tile) or (_shared(subject, copy) if staging.multicast else None)
+        wrong = _box(copy.tile, f"@copy(plain){whole}")
+        wrong = wrong or (_shared(subject, copy) if staging.multicast else None)
         if wrong is not None:
             return wrong
     return None
@@ -68,17 +68,26 @@ def _moved(subject: Subject, i: int, staging: Staging) -> bool:
     return kept != sorted(kept)
 
 
-def _box(tile: Tile) -> Reason | None:
+def ineffective(staging: Staging) -> list[str]:
+    """Attributes of a tma copy that cannot change it; `copy` stands for its `vec=`."""
+    said = (("copy", staging.vec), ("pad", staging.pad), ("window", staging.window))
+    out = [name for name, there in said if there]
+    return out + (["cache"] if staging.cache is not CacheHint.DEFAULT else [])
+
+
+def _box(tile: Tile, other: str) -> Reason | None:
+    """other: what does without boxes."""
     size = tile.sizes[0]
     if any(axis.packed and axis.points != axis.box for axis in tile.axes):
-        return "the part has gaps between its elements, and a box has none", "@copy(plain)"
+        return "its part has gaps between its elements, and a box has none", other
     row = tile.shape[-1] * size
     if row % UNIT:
         said = f"tiles of a multiple of {UNIT // size} elements along the last dimension"
-        return f"rows of its part have {row} bytes, boxes whole {UNIT} bytes", said
+        return f"rows of its part have {row} bytes, and those of a box a multiple of {UNIT}", said
     boxes = tile.boxes
     if len(boxes.starts) > MOST_BOXES:
-        return f"its part takes {len(boxes.starts)} boxes, at most {MOST_BOXES} are copied", "smaller tiles"
+        said = f"smaller tiles: a box has at most {MOST_BOX} elements along a dimension"
+        return f"its part takes {len(boxes.starts)} boxes, and a copy has at most {MOST_BOXES}", said
     unit = BOX_LINE * tile.swizzle if tile.swizzle else BOX_LINE * UNIT
     if len(boxes.starts) > 1 and boxes.elements * size % unit:
         fact = f"each of its boxes has {boxes.elements * size} bytes, and the next one begins at a multiple"

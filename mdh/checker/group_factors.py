@@ -32,20 +32,23 @@ def group_factor(product: Product, own: int, copy: Copy, levels: Levels, step: i
     kept = [d for d in tile.layout if tile.shape[d] > 1]
     along = [_atom_dim(copy.linear[d], own, product.k) for d in kept]
     if len(kept) < 2 or None in along[-2:] or along[-1] == along[-2]:
-        return f"the last two dimensions of `{name}` are not those of the atom", "use warps (WRP)"
+        fact = f"the last two dimensions of `{name}` in SM are not those of the atom"
+        return fact, "warps (WRP) instead of warp groups"
     fast, slow = kept[-1], kept[-2]
     along_k = along[-1] == product.k
     if not along_k and not atom.transposes:
         order = ",".join(str(d + 1) for d in (*kept[:-2], fast, slow))
-        fact = f"rows of `{name}` run along its other dimension: warp groups read bytes along k"
-        return fact, f"an array whose dimensions are in the order [{order}]; or warps (WRP)"
+        fact = f"rows of `{name}` do not run along k, and warp groups read bytes only so"
+        said = f"an array whose dimensions have the order [{order}]; or warps (WRP), and `{name}:SM[{order}]`"
+        return fact, said
     depth, width = (atom.k, atom.m if own == product.m else atom.n)
     row = tile.span or tile.shape[fast]
     whole = depth if along_k else row
-    wrong = _starts(copy.linear[fast], fast, copy, levels, step, whole)
-    wrong = wrong or _starts(copy.linear[slow], slow, copy, levels, step, BOX_LINE)
-    if wrong:
-        return f"atoms begin inside of the swizzle's pattern of `{name}`", f"tiles in multiples of {wrong}"
+    for axis, of in ((fast, whole), (slow, BOX_LINE)):
+        if _inside(copy.linear[axis], axis, copy, levels, step, of):
+            fact = f"atoms begin inside of the pattern of the swizzle of `{name}`: it has {of} elements"
+            said = f"tiles and atoms in multiples of {of} along dimension {axis + 1} of `{name}`"
+            return f"{fact} along dimension {axis + 1}", said
     if not along_k and width > row and not tile.span:
         return f"rows of `{name}` are shorter than the atom", "larger tiles"
     if tile.shape[slow] % BOX_LINE:
@@ -59,8 +62,8 @@ def _atom_dim(function: Affine, own: int, k: int) -> int | None:
     return found[0] if len(found) == 1 and function.coefficient(str(found[0])) == 1 else None
 
 
-def _starts(function: Affine, axis: int, copy: Copy, levels: Levels, step: int, whole: int) -> int:
-    """`whole`, where an atom begins elsewhere than at a multiple of it along the axis; else 0."""
+def _inside(function: Affine, axis: int, copy: Copy, levels: Levels, step: int, whole: int) -> bool:
+    """Whether an atom begins elsewhere than at a multiple of `whole` along the axis."""
     local = copy.tile.axes[axis].local(levels.over(function))
     terms = [c for var, c in local.terms if levels.of_var(var).step <= step]
-    return whole if any(c % whole for c in (*terms, local.const)) else 0
+    return any(c % whole for c in (*terms, local.const))

@@ -29,10 +29,10 @@ PLACES = {
     "order": "the outermost grid step",
     "persistent": "the outermost grid step",
     "occupancy": "the outermost grid step",
-    "roles": "the grid's block step",
+    "roles": "the step with BLK",
     "atom": "an MMA step",
     "acc": "an MMA step",
-    "inflight": "an MMA step",
+    "inflight": "an MMA step with `@atom(wgmma)`, below `@roles`",
 }
 
 Found = list[Diagnostic]

@@ -138,6 +138,8 @@ def _step_attributes(step: Step, plan: PlanStep, found: Found) -> PlanStep:
     mma = has_layer(step, Layer.MMA)
     known = ("stages", "unroll", "roles", *GRID_ATTRS, *(("atom", "acc", "inflight") if mma else ()))
     attrs = keep(step.attrs, known, "a step without MMA", found)
+    if mma and "unroll" in attrs:
+        found.append(no_effect(attrs.pop("unroll"), "an MMA step, whose loops are always unrolled"))
     stages = number(attrs.get("stages")) or 1
     said = ("stages", "unroll") if stages > 1 else ("unroll",)
     telling = [attrs[name] for name in said if name in attrs]
@@ -209,6 +211,9 @@ def _roles(draft: Draft, found: Found) -> Roles | None:
         for attr in (a for a in step.attrs if a.name == "roles"):
             if not has_layer(step, Layer.BLK):
                 found.append(no_effect(attr, "a step without BLK"))
+                continue
+            if out is not None:
+                found.append(no_effect(attr, "a second step with BLK"))
                 continue
             said = argument(attr, "regs")
             ratio = said.value if said is not None and isinstance(said.value, str) else None

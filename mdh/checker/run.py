@@ -1,12 +1,14 @@
 """Runs the checker: takes a program, a schedule and a machine, and returns a plan or raises every reason
 against it."""
 
+from mdh.checker.atoms import CODE as ATOM
 from mdh.checker.concrete import concrete
 from mdh.checker.holes import unbound_holes
 from mdh.checker.resolve import resolve
-from mdh.checker.rules import DRAFT_RULES, PLAN_RULES, PROGRAM_RULES, SHAPE_RULES, TILE_RULES
+from mdh.checker.rules import ATOM_RULES, DRAFT_RULES, PLAN_RULES, PROGRAM_RULES, SHAPE_RULES, TILE_RULES
 from mdh.checker.rules.combine import choose_combines
 from mdh.checker.rules.coverage import COVER, NEST
+from mdh.checker.rules.mma import CODE as STEP
 from mdh.checker.sections import match_sections
 from mdh.checker.subject import Draft, Subject
 from mdh.decompose.tiles import with_tiles
@@ -32,8 +34,8 @@ def check(
     """The plan of a legal schedule without holes. Raises Failed with every diagnostic found.
 
     `default` has the sections of stages that `schedule` leaves out. Each stage is checked in phases: holes,
-    shape of the groups, each step as written, the resolved plan, and its tile tree. A phase runs only if the
-    one before found nothing, because its questions would have no answer.
+    shape of the groups, each step as written, the atom of an MMA step, the resolved plan, and its tile tree.
+    A phase runs only if the one before found nothing, because its questions would have no answer.
     """
     supported(machine, target)
     schedule = settled(program, schedule)
@@ -82,6 +84,10 @@ def check_stage(draft: Draft, section: Section) -> tuple[StagePlan | None, list[
         return None, found
     plan, found = resolve(draft)
     subject = Subject(draft, plan)
+    found.extend(d for rule in ATOM_RULES for d in rule(subject))
+    # without its atom, an MMA step has no units, and tiles of single elements
+    if {STEP, ATOM} & {d.code for d in found}:
+        return None, found
     found.extend(d for rule in PLAN_RULES for d in rule(subject))
     # without full coverage of a dimension there is no tile tree
     if not {COVER, NEST} & {d.code for d in found}:

@@ -9,7 +9,7 @@ from mdh.ir.kernel import Atomic, Barrier, Buf, For, Move, Store
 from mdh.ir.matrix import MatrixStmt
 from mdh.target.clike import POSTFIX, UNARY, place, same_value_type, text
 from mdh.target.cuda_copy_engine import copy_engine_line
-from mdh.target.cuda_matrices import matrix_line
+from mdh.target.cuda_matrices import matrix_lines
 from mdh.target.cuda_moves import move_lines, vector_type
 from mdh.target.dialect import ExprText, PrintScope
 from mdh.target.operators import atomic_helper
@@ -185,5 +185,5 @@ class Cuda:
 
     def instruction(self, s: MatrixStmt | CopyEngineStmt, scope: PrintScope) -> list[str]:
         if isinstance(s, MatrixStmt):
-            return [matrix_line(s, scope, self)]
+            return matrix_lines(s, scope, self)
         return [copy_engine_line(s, scope, self)]

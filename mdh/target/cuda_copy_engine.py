@@ -23,6 +23,7 @@ from mdh.ir.copy_engine import (
 from mdh.ir.expr import Expr
 from mdh.target.clike import place, text
 from mdh.target.dialect import Dialect, PrintScope
+from mdh.target.signature import wrapped
 
 TENSOR_MAP = "tensor_map"
 """The C++ type of a tensor map."""
@@ -94,12 +95,13 @@ def _box_copy(name: str, rank: int, inline: str, *, peers: bool) -> str:
     how = ".multicast::cluster" if peers else ""
     mask = f", %{3 + rank}" if peers else ""
     given = ", ".join(f'"r"({x})' for x in starts) + (', "h"(peers)' if peers else "")
-    return f"""{inline} void {name}({", ".join(params)})
+    head = "\n".join(wrapped(f"{inline} void {name}", params))
+    return f"""{head}
 {{
     asm volatile("cp.async.bulk.tensor.{rank}d.shared::cluster.global.mbarrier::complete_tx::bytes{how}"
                  " [%0], [%1, {{{coordinates}}}], [%2]{mask};"
-                 :: "r"({_SHARED("dst")}), "l"(map), "r"({_SHARED("token")}),
-                    {given}
+                 :: "r"({_SHARED("dst")}), "l"(map),
+                    "r"({_SHARED("token")}), {given}
                  : "memory");
 }}
 """
@@ -164,7 +166,8 @@ INLINE void init_tokens(unsigned long long *tokens, int arrivals)
 """,
     "arrive": f"""INLINE void arrive(unsigned long long *token)
 {{
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"({_SHARED("token")}) : "memory");
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];"
+                 :: "r"({_SHARED("token")}) : "memory");
 }}
 """,
     "arrive_at": f"""INLINE void arrive_at(unsigned long long *token, int rank)
@@ -180,7 +183,8 @@ INLINE void init_tokens(unsigned long long *tokens, int arrivals)
     do
         asm volatile("{{\\n.reg .pred p;\\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\\n"
                      "selp.u32 %0, 1, 0, p;\\n}}"
-                     : "=r"(ended) : "r"({_SHARED("token")}), "r"(parity) : "memory");
+                     : "=r"(ended)
+                     : "r"({_SHARED("token")}), "r"(parity) : "memory");
     while (!ended);
 }}
 """,

@@ -18,6 +18,9 @@ AWAIT = 'asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in f
 """At the head of a kernel that may begin early. A kernel lets the next one begin as its blocks end, not
 before: blocks that came while others still run would not be spread evenly over the machine."""
 
+LEAST_ALIGN = 128
+"""Bytes, of dynamic shared memory."""
+
 
 def cuda_kernel(kernel: Kernel, entry: str, names: Mapping[str, str]) -> tuple[str, tuple[int, int]]:
     """The kernel's text and its (static, dynamic) bytes of shared memory."""
@@ -84,8 +87,10 @@ def _static(slot: SharedSlot, scope: PrintScope) -> str:
 
 
 def _dynamic(slots: tuple[SharedSlot, ...], scope: PrintScope) -> list[str]:
-    block = fresh("shared", scope.names.values(), "cuda")
-    align = max(128, *(slot.align for slot in slots))
+    align = max(LEAST_ALIGN, *(slot.align for slot in slots))
+    # kernels of one text may declare the same name only with the same alignment
+    name = "shared" if align == LEAST_ALIGN else f"shared_{align}"
+    block = fresh(name, scope.names.values(), "cuda")
     out = [f"extern __shared__ __align__({align}) unsigned char {block}[];"]
     for slot in slots:
         kind = STORAGE[slot.buf.dtype.name]

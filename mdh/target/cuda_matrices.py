@@ -14,6 +14,7 @@ from mdh.ir.expr import Load
 from mdh.ir.matrix import GroupMma, LoadMatrix, MatrixStmt, Mma, MmaCommit, MmaFence, MmaWait, SharedMatrix
 from mdh.target.clike import place
 from mdh.target.dialect import Dialect, PrintScope
+from mdh.target.signature import wrapped
 
 TYPES = {F16: "f16", BF16: "bf16", F32: "f32", F64: "f64", I8: "s8", U8: "u8", I32: "s32"}
 """As PTX calls them."""
@@ -23,27 +24,28 @@ _PACKED = ("unsigned int", "r")
 _BY_NAME = {a.name: a for a in ATOMS}
 
 
-def matrix_line(s: MatrixStmt, scope: PrintScope, dialect: Dialect) -> str:
+def matrix_lines(s: MatrixStmt, scope: PrintScope, dialect: Dialect) -> list[str]:
     def registers(places: tuple[Load, ...]) -> str:
         return ", ".join(place(scope.buffers[p.buffer], p.index, scope, dialect) for p in places)
 
     match s:
         case LoadMatrix():
             name = f"ldmatrix_x{len(s.dst)}{'_trans' if s.transposed else ''}"
-            return f"{name}({registers(s.dst)}, &{place(scope.buffers[s.src], s.index, scope, dialect)});"
+            return [f"{name}({registers(s.dst)}, &{place(scope.buffers[s.src], s.index, scope, dialect)});"]
         case Mma():
-            return f"mma_{s.atom.name}({registers(s.acc)}, {registers(s.a)}, {registers(s.b)});"
+            return [f"mma_{s.atom.name}({registers(s.acc)}, {registers(s.a)}, {registers(s.b)});"]
         case GroupMma():
             numbers = (s.row, s.column, int(not s.a.along_k), int(not s.b.along_k))
             said = ", ".join(map(str, numbers if s.atom.transposes else numbers[:2]))
-            factors = ", ".join(_descriptor(m, scope, dialect) for m in (s.a, s.b))
-            return f"wgmma_{s.atom.name}<{said}>(&{registers((s.acc,))}, {factors});"
+            a, b = (_descriptor(m, scope, dialect) for m in (s.a, s.b))
+            given = (f"&{registers((s.acc,))},", f"{a},", f"{b});")
+            return [f"wgmma_{s.atom.name}<{said}>(", *(f"    {x}" for x in given)]
         case MmaFence():
-            return "wgmma_fence();"
+            return ["wgmma_fence();"]
         case MmaCommit():
-            return "wgmma_commit();"
+            return ["wgmma_commit();"]
         case MmaWait(pending):
-            return f"wgmma_wait<{pending}>();"
+            return [f"wgmma_wait<{pending}>();"]
         case _:
             assert_never(s)
 
@@ -95,13 +97,12 @@ INLINE unsigned long long shared_matrix(const void *start)
 
 
 def _wgmma(name: str, atom: Atom, inline: str) -> str:
-    """row, column: distances of the accumulators in their array, from a row to the one 8 further down, and
-    from a column of the thread to its next one."""
+    """row, col: distances of the accumulators in their array, from a row to the one 8 further down, and from
+    a column of the thread to its next one."""
     kind, letter = KINDS[atom.acc]
     count = atom.c.count
-    places = [f"c[{v // 2 % 2} * row + {v // 4 * 2 + v % 2} * column]" for v in range(count)]
-    slots = _lines([f"%{v}" for v in range(count)], 24)
-    outputs = _lines([f'"+{letter}"({p})' for p in places], 4)
+    slots = _lines([f"%{v}" for v in range(count)], 12)
+    outputs = _lines([f'"+{letter}"(c[{_accumulator(v)}])' for v in range(count)], 4)
     types = ".".join(TYPES[t] for t in (atom.acc, atom.left, atom.right))
     shape = f"m{atom.m}n{atom.n}k{atom.k}"
     more = ", int a_transposed, int b_transposed" if atom.transposes else ""
@@ -109,10 +110,12 @@ def _wgmma(name: str, atom: Atom, inline: str) -> str:
     if atom.transposes:
         scales = f"1, 1, 1, %{count + 2}, %{count + 3}"
         given = ', "n"(a_transposed), "n"(b_transposed)'
-    listed = ',"\n                 "'.join(slots)
+    listed = ',"\n                 "  '.join(slots)
     held = ",\n                   ".join(outputs)
-    return f"""template <int row, int column{more}>
-{inline} void {name}({kind} *c, unsigned long long a, unsigned long long b)
+    params = [f"{kind} *c", "unsigned long long a", "unsigned long long b"]
+    head = "\n".join(wrapped(f"{inline} void {name}", params))
+    return f"""template <int row, int col{more}>
+{head}
 {{
     asm volatile("wgmma.mma_async.sync.aligned.{shape}.{types}"
                  " {{{listed}}},"
@@ -121,6 +124,14 @@ def _wgmma(name: str, atom: Atom, inline: str) -> str:
                  : "l"(a), "l"(b){given});
 }}
 """
+
+
+def _accumulator(v: int) -> str:
+    """Where the thread's accumulator number v lies."""
+    row, column = v // 2 % 2, v // 4 * 2 + v % 2
+    terms = ["row"] if row else []
+    terms += [] if column == 0 else ["col" if column == 1 else f"{column} * col"]
+    return " + ".join(terms) or "0"
 
 
 def _lines(items: list[str], most: int) -> list[str]:

@@ -1,7 +1,6 @@
 """The CUDA launcher (C++), the device part of its driver, and how they are built."""
 
-from itertools import accumulate
-from operator import mul
+from collections.abc import Mapping
 
 from mdh.ir.copy_engine import TensorMap
 from mdh.ir.program import Program
@@ -9,7 +8,8 @@ from mdh.target.cuda import STORAGE
 from mdh.target.driver import call_arguments, driver, size_checks
 from mdh.target.header import prototype
 from mdh.target.host import HostNames
-from mdh.target.text import Arg, EntryPoint, KernelText, ScalarArg
+from mdh.target.names import fresh
+from mdh.target.text import BufferArg, EntryPoint, KernelText, ScalarArg
 
 DEVICE = r"""
 static void *device[ARRAYS];
@@ -85,18 +85,35 @@ static cudaLaunchConfig_t early(dim3 grid, dim3 block, size_t shared, void *stre
 
 
 ENCODE = r"""
-/* What the copy engine must know of an array. The driver's function comes through the runtime. */
-static cudaError_t encode(tensor_map *map, CUtensorMapDataType type, int rank, const void *array,
-                          const cuuint64_t *shape, const cuuint64_t *pitches, const cuuint32_t *box,
+/* What the copy engine must know of an array. The driver's function comes through the runtime. size: of an
+   element. shape, box: the fastest dimension first. */
+template <int rank>
+static cudaError_t encode(tensor_map *map, const void *array, CUtensorMapDataType type, int size,
+                          const cuuint64_t (&shape)[rank], const cuuint32_t (&box)[rank],
                           CUtensorMapSwizzle swizzle)
 {
     static decltype(&cuTensorMapEncodeTiled) function;
     const cuuint32_t steps[] = {1, 1, 1, 1, 1};
-    cudaDriverEntryPointQueryResult found;
+    cuuint64_t pitches[rank];
+    cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSuccess;
     cudaError_t error;
-    if (!function && (error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&function,
-                                                               12000, cudaEnableDefault, &found)))
-        return error;
+    if (!function) {
+        void **entry = (void **)&function;
+#if CUDART_VERSION >= 12050
+        error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", entry, 12000,
+                                                 cudaEnableDefault, &found);
+#else
+        error = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", entry, cudaEnableDefault, &found);
+#endif
+        if (error)
+            return error;
+        if (found != cudaDriverEntryPointSuccess)
+            return cudaErrorInsufficientDriver;
+    }
+    if ((uintptr_t)array % 16)
+        return cudaErrorMisalignedAddress;
+    for (int d = 0; d < rank; ++d)
+        pitches[d] = d ? pitches[d - 1] * shape[d] : shape[d] * size;
     return function((CUtensorMap *)map, type, rank, (void *)array, shape, pitches, box, steps,
                     CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
                     CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) ? cudaErrorInvalidValue : cudaSuccess;
@@ -109,21 +126,29 @@ MAP_TYPES = {
 """As CUtensorMapDataType calls them."""
 
 
-def _map_lines(a: TensorMap, host: HostNames) -> list[str]:
-    """The map of an array, whose dimensions the driver takes the fastest first."""
-    extents = tuple(reversed(a.shape))
-    pitches = [n * a.dtype.bytes for n in accumulate(extents, mul)][:-1]
-    lists = [", ".join(map(str, x)) for x in (extents, pitches or [0], tuple(reversed(a.box)))]
+def _map_lines(a: TensorMap, name: str, host: HostNames) -> list[str]:
+    """The map of an array, whose dimensions the driver takes the fastest first. name: in the launcher."""
+    shape, box = (", ".join(map(str, reversed(x))) for x in (a.shape, a.box))
     swizzle = f"CU_TENSOR_MAP_SWIZZLE_{f'{a.swizzle}B' if a.swizzle else 'NONE'}"
     kind = f"CU_TENSOR_MAP_DATA_TYPE_{MAP_TYPES[a.dtype.name]}"
     return [
-        f"    const cuuint64_t {a.name}_shape[] = {{{lists[0]}}}, {a.name}_pitches[] = {{{lists[1]}}};",
-        f"    const cuuint32_t {a.name}_box[] = {{{lists[2]}}};",
-        f"    tensor_map {a.name};",
-        f"    if ((error = encode(&{a.name}, {kind}, {len(extents)}, {host[a.buffer]},",
-        f"                        {a.name}_shape, {a.name}_pitches, {a.name}_box, {swizzle})))",
+        f"    tensor_map {name};",
+        f"    if ((error = encode(&{name}, {host[a.buffer]}, {kind}, {a.dtype.bytes},",
+        f"                        {{{shape}}}, {{{box}}}, {swizzle})))",
         "        return error;",
     ]
+
+
+def _map_names(text: KernelText, host: HostNames) -> dict[tuple[str, str], str]:
+    """What the launcher calls the map of a kernel; kernels may call theirs alike."""
+    used = {host.function, *host.names.values(), *(k.name for k in text.kernels)}
+    out: dict[tuple[str, str], str] = {}
+    for k in text.kernels:
+        for a in k.args:
+            if isinstance(a, TensorMap):
+                out[k.name, a.name] = fresh(a.name, used, "host")
+                used.add(out[k.name, a.name])
+    return out
 
 
 def cuda_launcher(text: KernelText, program: Program, host: HostNames) -> str:
@@ -134,7 +159,8 @@ def cuda_launcher(text: KernelText, program: Program, host: HostNames) -> str:
     begin = ["    cudaError_t error;"] if fails else []
     begin += ["    cudaLaunchConfig_t config;"] if early else []
     setup = [line for w in text.workspaces for line in _workspace(host[w.name], w.bytes, zero=w.zero)]
-    launches = [line for k in text.kernels for line in _launch(k, host)]
+    named = _map_names(text, host)
+    launches = [line for k in text.kernels for line in _launch(k, host, named)]
     body = "\n".join([*begin, *size_checks(program, host), *setup, *launches])
     include = "#include <cuda.h>\n" if maps else ""
     return f"""#include <stdint.h>
@@ -166,10 +192,12 @@ def _workspace(name: str, n: int, *, zero: bool) -> list[str]:
     return out
 
 
-def _launch(k: EntryPoint, host: HostNames) -> list[str]:
+def _launch(k: EntryPoint, host: HostNames, named: Mapping[tuple[str, str], str]) -> list[str]:
+    """named: what the launcher calls each kernel's tensor maps."""
     grid, block = (", ".join(map(str, d)) for d in (k.launch.grid, k.launch.block))
-    args = ", ".join(_argument(a, host) for a in k.args)
-    out = [line for a in k.args if isinstance(a, TensorMap) for line in _map_lines(a, host)]
+    maps = {a: named[k.name, a.name] for a in k.args if isinstance(a, TensorMap)}
+    args = ", ".join(maps[a] if isinstance(a, TensorMap) else _argument(a, host) for a in k.args)
+    out = [line for a, name in maps.items() for line in _map_lines(a, name, host)]
     if k.dynamic_shared:
         out += [
             f"    if ((error = cudaFuncSetAttribute({k.name}, cudaFuncAttributeMaxDynamicSharedMemorySize,",
@@ -188,9 +216,7 @@ def _launch(k: EntryPoint, host: HostNames) -> list[str]:
     return [*out, f"    {k.name}<<<{config}>>>(", f"        {args});"]
 
 
-def _argument(a: Arg, host: HostNames) -> str:
-    if isinstance(a, TensorMap):
-        return a.name
+def _argument(a: BufferArg | ScalarArg, host: HostNames) -> str:
     if isinstance(a, ScalarArg):
         return host[a.name]
     const = "const " if a.readonly else ""
@@ -205,12 +231,16 @@ def cuda_driver(text: KernelText, program: Program, host: HostNames) -> str:
 
 
 def cuda_makefile(text: KernelText, name: str, arch: str) -> str:
+    """For an architecture with features of its own (`sm_90a`), `-arch` of CUDA 13 also compiles for the one
+    without them."""
     fmad = " -fmad=false" if "-fmad=false" in text.options else ""
+    own = "-gencode arch=$(ARCH:sm_%=compute_%),code=$(ARCH)"
+    said = own if arch.endswith("a") else "-arch=$(ARCH)"
     return f"""NVCC ?= nvcc
 ARCH ?= {arch}
 
 {name}: main.c reference.c {name}_launch.cu {name}.cu {name}.h
-\t$(NVCC) -O3 -arch=$(ARCH){fmad} main.c reference.c {name}_launch.cu -o $@ -lm
+\t$(NVCC) -O3 {said}{fmad} main.c reference.c {name}_launch.cu -o $@ -lm
 
 .PHONY: clean
 clean:

@@ -80,7 +80,7 @@ _start _init _fini _end _edata _etext
 """)
 """Functions and variables of the C library: a function of such a name would take their place."""
 
-LAUNCHER_WORDS = _set("stream queue error kernels KERNELS build context dim3 early config")
+LAUNCHER_WORDS = _set("stream queue error kernels KERNELS build context dim3 early config encode tensor_map")
 """What the body of a launcher calls things."""
 
 FOLDER_WORDS = _set("""
@@ -100,7 +100,8 @@ PATTERNS = {
     "cuda": re.compile(
         r"(u?(char|short|int|long|longlong)|float|double|half|nv_bfloat16|ulonglong)[1234]?$"
         r"|__.*|_[A-Z].*|cuda.*|cu[A-Z].*|atomic[A-Z_]\w*|make_\w+|cp_async\w*|swizzle_\w+|peer_[a-z]+\d+$"
-        r"|cluster_(sync|rank)$"
+        r"|cluster_(sync|rank)$|(await|arrive|arrive_at|tokens_ready|init_tokens|expect_bytes)$"
+        r"|(more|fewer)_registers$|box_copy_\w+|wgmma_\w+|mma_m\d+\w+|ldmatrix_\w+|shared_matrix$|tensor_map$"
     ),
     "opencl": re.compile(
         r"u?(char|short|int|long)(2|3|4|8|16)?$|(float|double|half|bool|quad)(\d+(x\d+)?)?(_u)?$"
@@ -110,6 +111,9 @@ PATTERNS = {
         r"|async_work_\w+|wait_group_events|image\w+|read_image\w+|write_image\w+|(f16|bf16)_(to|from)_f32\w*"
         r"|\w+_f(32|64)x\d+$"
     ),
-    "host": re.compile(r"__.*|_[A-Z].*|cl_\w+|cl[A-Z]\w*|mdh_\w+|cuda[A-Z]\w*|(grid|block)_\d+$|u?int\w+_t$"),
+    "host": re.compile(
+        r"__.*|_[A-Z].*|cl_\w+|cl[A-Z]\w*|mdh_\w+|cuda[A-Z]\w*|cu[A-Z]\w*|cuuint(32|64)_t$|CU[a-z_]\w*"
+        r"|(grid|block)_\d+$|u?int\w+_t$"
+    ),
 }
 """Families of names that a language keeps to itself."""

@@ -9,6 +9,7 @@ from mdh.checker.rules.coverage import check_coverage, check_cyclic_nesting
 from mdh.checker.rules.depth import check_depth
 from mdh.checker.rules.engines import check_engines
 from mdh.checker.rules.for_order import check_for_order
+from mdh.checker.rules.group_registers import check_group_registers
 from mdh.checker.rules.hints import check_hints
 from mdh.checker.rules.labels import check_initial, check_labels
 from mdh.checker.rules.launch import check_block_axes, check_cluster, check_grid_axes, check_threads
@@ -25,7 +26,7 @@ from mdh.checker.rules.order import (
 )
 from mdh.checker.rules.parallel import check_order, check_races
 from mdh.checker.rules.pipeline import check_pipeline
-from mdh.checker.rules.roles import check_roles
+from mdh.checker.rules.roles import check_inflight, check_roles
 from mdh.checker.rules.scatter import check_scatter
 from mdh.checker.rules.stores import check_stores
 from mdh.checker.rules.tiles import check_tiles
@@ -51,13 +52,15 @@ DRAFT_RULES = (
 )
 """Rules about each step as written. The plan is resolved only if none of these reports anything."""
 
+ATOM_RULES = (check_mma,)
+"""Rules about the step of tensor cores. The others run only if it has its atom."""
+
 PLAN_RULES = (
     check_known_layers,
     check_nesting,
     check_axis_once,
     check_warp_products,
     check_below_warps,
-    check_mma,
     check_coverage,
     check_cyclic_nesting,
     check_scan_order,
@@ -78,8 +81,17 @@ PLAN_RULES = (
     check_stores,
     check_hints,
     check_roles,
+    check_inflight,
     check_lowered,
 )
 """Rules about the resolved plan."""
-TILE_RULES = (check_factors, check_edges, check_capacity, check_engines, check_banks, check_window)
+TILE_RULES = (
+    check_factors,
+    check_edges,
+    check_capacity,
+    check_group_registers,
+    check_engines,
+    check_banks,
+    check_window,
+)
 """Rules about the tile tree of a resolved plan."""

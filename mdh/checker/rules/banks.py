@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from mdh.checker.subject import Subject, listed
 from mdh.diagnostics import Diagnostic
+from mdh.hardware import Engine
 from mdh.ir.plan import Staging
 
 SWIZZLE, EFFECT = "K167", "K110"
@@ -53,6 +54,7 @@ def _swizzled(subject: Subject, i: int, staging: Staging) -> Iterator[Diagnostic
         fact = f"rows of `{staging.buffer}` have {row} bytes"
         headline = f"{fact}, which is no multiple of {staging.swizzle}"
         fitting = [f"@swizzle({n})" for n in SPANS if row % n == 0]
-        said = listed(fitting) if fitting else f"rows of a multiple of {SPANS[0]} bytes, or @pad"
+        other = "" if staging.engine is Engine.TMA else ", or @pad"
+        said = listed(fitting) if fitting else f"rows of a multiple of {SPANS[0]} bytes{other}"
         witness = (("row", row), ("span", staging.swizzle))
         yield Diagnostic(SWIZZLE, headline, labels, help=said, witness=witness)

@@ -40,7 +40,7 @@ def _shared(subject: Subject, used: int, scratch: int, limit: int) -> Diagnostic
     return Diagnostic(
         SHARED,
         headline,
-        _labels(subject, largest, "bytes"),
+        labels_of(subject, largest, "bytes"),
         notes,
         f"{said}: {used - limit} bytes too many",
         (("bytes", used), ("limit", limit)),
@@ -50,7 +50,7 @@ def _shared(subject: Subject, used: int, scratch: int, limit: int) -> Diagnostic
 def _registers(subject: Subject, words: int, limit: int) -> Diagnostic:
     largest = [node for node in subject.tiles.kept if node.tile.space is Space.RM]
     headline = f"a thread holds {words} registers of RM buffers, `{subject.machine.name}` has {limit}"
-    labels = _labels(subject, largest, "registers")
+    labels = labels_of(subject, largest, "registers")
     if not labels:
         labels = subject.at_step(0, "its tiles stay with one thread")
     return Diagnostic(
@@ -62,7 +62,7 @@ def _registers(subject: Subject, words: int, limit: int) -> Diagnostic:
     )
 
 
-def _labels(subject: Subject, found: list[Copy | Hold], unit: str) -> tuple[Label, ...]:
+def labels_of(subject: Subject, found: list[Copy | Hold], unit: str) -> tuple[Label, ...]:
     """A label for each entry with its size, the largest first."""
     out: tuple[Label, ...] = ()
     for node in sorted(found, key=lambda node: -node.tile.bytes):

@@ -3,9 +3,10 @@
 import math
 from collections.abc import Iterator
 
-from mdh.checker.boxes import box_obstacle
+from mdh.checker.boxes import box_obstacle, ineffective
 from mdh.checker.footprint import chain_of
 from mdh.checker.loops import by_layer, inside
+from mdh.checker.options import unmapped
 from mdh.checker.subject import Subject
 from mdh.decompose.accesses import staged_groups
 from mdh.diagnostics import Diagnostic
@@ -26,6 +27,11 @@ def check_engines(subject: Subject) -> Iterator[Diagnostic]:
             labels = subject.at_entry_attr(i, staging.buffer, "copy")
             reason = _obstacle(subject, i, staging, staging.buffer in staged)
             staged.add(staging.buffer)
+            for name in ineffective(staging) if staging.engine is Engine.TMA else ():
+                said = "vec=" if name == "copy" else f"@{name}"
+                headline = f"`{said}` has no effect on tma copies, and `{staging.buffer}` is copied so"
+                where = subject.at_entry_attr(i, staging.buffer, name)
+                yield Diagnostic(CODE, headline, where, help="leave it out")
             if reason:
                 fact, said = reason
                 yield Diagnostic(CODE, f"`{staging.buffer}` cannot be copied so: {fact}", labels, help=said)
@@ -39,7 +45,11 @@ def _obstacle(subject: Subject, i: int, staging: Staging, again: bool) -> tuple[
     if staging.engine is Engine.TMA:
         return box_obstacle(subject, i, staging, again=again)
     if any(s.engine is Engine.TMA for s in subject.plan.steps[i].stagings):
-        return "the step copies another input by tma", "@copy(tma) for all inputs of a step, or for none"
+        unseen = unmapped(buffer)
+        fact = "the step copies another input by tma"
+        if unseen is not None:
+            return f"{unseen}, and {fact}", "@copy(async) for all inputs of the step"
+        return fact, "@copy(tma) for all inputs of a step, or for none"
     if staging.engine == Engine.ASYNC:
         if staging.region != Space.SM:
             return "async copies go to shared memory", "@copy(plain), or stage it in SM"

@@ -6,6 +6,7 @@ from mdh.checker.loops import by_layer
 from mdh.checker.subject import Subject, parts
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import THREADED, Layer
+from mdh.ir.atoms import GROUP_LANES
 from mdh.ir.plan import StagePlan
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
@@ -14,7 +15,8 @@ THREADS, BLOCK_AXIS, GRID_AXIS, CLUSTER = "K160", "K161", "K162", "K163"
 
 
 def check_threads(subject: Subject) -> Iterator[Diagnostic]:
-    """K160. Product of WGP, WRP and THR parts <= threads of a block (on a GPU; a CPU loops over them)."""
+    """K160. Product of WGP, WRP and THR parts, and the threads that copy with `@roles`, <= threads of a block
+    (on a GPU; a CPU loops over them)."""
     if subject.machine.kind == "cpu":
         return
     loops = list(by_layer(subject.plan, *THREADED))
@@ -22,15 +24,17 @@ def check_threads(subject: Subject) -> Iterator[Diagnostic]:
     for loop in loops:
         threads *= loop.parts
     limit = subject.machine.threads_per_block
-    if threads > limit:
+    roles = subject.plan.roles
+    copying = 0 if roles is None else roles.load * GROUP_LANES
+    if threads + copying > limit:
         shown = " × ".join(str(x.parts) for x in loops)
         product = f"{shown} = {threads}" if len(loops) > 1 else str(threads)
-        headline = f"a block of {product} threads, `{subject.machine.name}` allows {limit}"
+        more = f" and {copying} that copy" if copying else ""
+        headline = f"a block of {product} threads{more}, `{subject.machine.name}` allows {limit}"
         labels = tuple(label for layer in THREADED for label in subject.split_spans(layer))
-        said = f"larger tiles in these entries, so that parts multiply to at most {limit}"
-        yield Diagnostic(
-            THREADS, headline, labels, help=said, witness=(("threads", threads), ("limit", limit))
-        )
+        said = f"larger tiles in these entries, so that parts multiply to at most {limit - copying}"
+        witness = (("threads", threads + copying), ("limit", limit))
+        yield Diagnostic(THREADS, headline, labels, help=said, witness=witness)
 
 
 def check_block_axes(subject: Subject) -> Iterator[Diagnostic]:

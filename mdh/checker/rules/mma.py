@@ -77,9 +77,12 @@ def _units(subject: Subject, s: int) -> Iterator[Diagnostic]:
     for i, step in enumerate(subject.draft.splitting):
         for d, core in enumerate(step.cores):
             if isinstance(core.value, Unit) and core.value.layer in LANES:
-                headline = f"{core.value.layer} splits `{subject.dim(d)}`, but a warp issues atoms as a whole"
+                issuer, layer = ("warp group", Layer.WGP) if grouped else ("warp", Layer.WRP)
+                headline = (
+                    f"{core.value.layer} splits `{subject.dim(d)}`, but a {issuer} issues atoms as a whole"
+                )
                 labels = subject.at_core(i, d) + subject.at_step(s, "its lanes hold the atom's elements")
-                yield Diagnostic(CODE, headline, labels, help="split over WRP, or sequentially")
+                yield Diagnostic(CODE, headline, labels, help=f"split over {layer}, or sequentially")
             elif isinstance(core.value, Unit) and core.value.layer is Layer.WRP and grouped:
                 headline = f"WRP splits `{subject.dim(d)}`, but a warp group issues these atoms as a whole"
                 labels = subject.at_core(i, d) + subject.at_step(s, "its warps hold the atom's elements")

@@ -1,16 +1,21 @@
-"""K174: with `@roles`, some warp groups of a block only copy, and the others only compute."""
+"""K174: with `@roles`, some warp groups of a block only copy, and the others only compute. K110 for
+`@inflight`, which has an effect only there."""
 
+import math
 from collections.abc import Iterator
 
+from mdh.checker.options import number
 from mdh.checker.rules.combine import choose_combines
-from mdh.checker.subject import Subject, step_name
-from mdh.diagnostics import Diagnostic
+from mdh.checker.subject import Subject, parts, step_name
+from mdh.diagnostics import Diagnostic, Label
 from mdh.hardware import THREADED, Combine, Engine, Layer, Space
 from mdh.ir.atoms import GROUP_LANES
-from mdh.ir.plan import Roles
+from mdh.ir.plan import Roles, StagePlan
+from mdh.ir.program import DimKind
+from mdh.machine import Machine
 from mdh.wording import plural
 
-CODE = "K174"
+CODE, EFFECT = "K174", "K110"
 UNIT, LEAST, MOST = 8, 24, 256
 """Registers that a warp group can ask for: multiples of 8 in this range, the end not included."""
 IN_BLOCK = (Combine.SHARED, Combine.CLUSTER, Combine.TICKET)
@@ -23,25 +28,28 @@ def check_roles(subject: Subject) -> Iterator[Diagnostic]:
     roles = subject.plan.roles
     if roles is None:
         return
-    threads = 1
-    for layer in THREADED:
-        threads *= subject.plan.units(layer)
+    threads = math.prod(subject.plan.units(layer) for layer in THREADED)
     if threads != roles.math * GROUP_LANES:
         headline = (
             f"`math={roles.math}` is {roles.math * GROUP_LANES} threads, the steps split over {threads}"
         )
         whole, rest = divmod(threads, GROUP_LANES)
-        said = f"`math={whole}`" if not rest else f"WGP, WRP and THR parts of {GROUP_LANES} threads each"
+        many = f"parts of WGP, WRP and THR that multiply to a multiple of {GROUP_LANES}"
+        said = many if rest else f"`math={whole}`"
         yield _wrong(subject, headline, said)
     yield from _copies(subject)
     yield from _together(subject)
-    if roles.registers is not None:
+    if roles.registers is not None and threads == roles.math * GROUP_LANES:
         yield from _registers(subject, roles, roles.registers)
 
 
 def _wrong(subject: Subject, headline: str, said: str) -> Diagnostic:
-    found = (label for s in range(len(subject.plan.steps)) for label in subject.at_step_attr(s, "roles"))
-    return Diagnostic(CODE, headline, tuple(found), help=said)
+    return Diagnostic(CODE, headline, at_roles(subject), help=said)
+
+
+def at_roles(subject: Subject) -> tuple[Label, ...]:
+    steps = range(len(subject.plan.steps))
+    return tuple(label for s in steps for label in subject.at_step_attr(s, "roles"))
 
 
 def _copies(subject: Subject) -> Iterator[Diagnostic]:
@@ -51,7 +59,7 @@ def _copies(subject: Subject) -> Iterator[Diagnostic]:
         yield _wrong(subject, "no input is staged in SM: there is nothing to copy", "leave `@roles` out")
     for i, staging in shared:
         if staging.engine is not Engine.TMA:
-            headline = f"`{staging.buffer}` is copied by all threads, not by one role of them"
+            headline = f"all threads copy `{staging.buffer}`, and with roles one warp group does"
             labels = subject.at_entry_attr(i, staging.buffer, "copy")
             yield Diagnostic(CODE, headline, labels, help="@copy(tma), or leave `@roles` out")
 
@@ -68,9 +76,16 @@ def _together(subject: Subject) -> Iterator[Diagnostic]:
     methods = [m for each in choose_combines(subject).combines for m in each if m in IN_BLOCK]
     if methods:
         headline = f"partial results meet by `{methods[0]}`, which needs all threads of a block"
-        split = [layer for layer in (*THREADED, Layer.CLU, Layer.BLK) if subject.plan.units(layer) > 1]
-        labels = tuple(label for layer in split for label in subject.split_spans(layer))
-        yield Diagnostic(CODE, headline, labels, help="`@combine(kernel)`, or leave `@roles` out")
+        layers = (Layer.CLU, Layer.BLK, *THREADED)
+        labels = tuple(
+            label
+            for s, step in enumerate(subject.plan.steps)
+            for x in step.splits
+            if x.layer in layers and subject.stage.dims[x.dim].kind is not DimKind.CC
+            for label in subject.at_core(s, x.dim, parts(x.parts))
+        )
+        said = "a loop instead" if methods[0] is Combine.SHARED else "`@combine(kernel)`"
+        yield Diagnostic(CODE, headline, labels, help=f"{said}, or leave `@roles` out")
 
 
 def _registers(subject: Subject, roles: Roles, registers: tuple[int, int]) -> Iterator[Diagnostic]:
@@ -79,21 +94,68 @@ def _registers(subject: Subject, roles: Roles, registers: tuple[int, int]) -> It
         headline = f"{plural(wrong[0], 'register')} of a thread cannot be asked for"
         yield _wrong(subject, headline, f"multiples of {UNIT} from {LEAST} to {MOST - UNIT}")
         return
-    groups = roles.load + roles.math
+    groups, machine = roles.load + roles.math, subject.machine
+    each = share_of(subject.plan, machine)
     blocks = max(1, subject.plan.grid.occupancy)
-    first = subject.machine.registers_per_unit // blocks // (groups * GROUP_LANES) // UNIT * UNIT
-    each = min(first, MOST - UNIT)
+    first = machine.registers_per_unit // blocks // (groups * GROUP_LANES) // UNIT * UNIT
     asked = roles.load * registers[0] + roles.math * registers[1]
     if asked > each * groups:
         headline = (
             f"the roles ask for {asked * GROUP_LANES} registers, a block of {groups} warp groups has"
             f" {each * groups * GROUP_LANES}"
         )
-        most = (each * groups - roles.load * registers[0]) // roles.math // UNIT * UNIT
-        said = f"`regs={registers[0]}/{min(most, MOST - 16)}`" if most >= LEAST else "fewer warp groups"
+        most = most_of(subject.plan, machine, registers[0])
+        said = f"`regs={registers[0]}/{most}`" if most >= LEAST else "fewer warp groups"
         yield _wrong(subject, headline, said)
     elif not registers[0] <= first <= registers[1]:
         headline = f"each thread of {groups} warp groups begins with {min(first, MOST)} registers"
         fewer, more = min(registers[0], each), max(registers[1], each)
         said = f"`regs={fewer}/{more}`: less for copies, more for the others"
         yield _wrong(subject, headline, "leave `regs` out" if first > each else said)
+
+
+def share_of(plan: StagePlan, machine: Machine) -> int:
+    """Registers of a thread where all threads of a block have equally many."""
+    threads = math.prod(plan.units(layer) for layer in THREADED)
+    threads += 0 if plan.roles is None else plan.roles.load * GROUP_LANES
+    blocks = max(1, plan.grid.occupancy)
+    return min(MOST - UNIT, machine.registers_per_unit // blocks // threads // UNIT * UNIT)
+
+
+def most_of(plan: StagePlan, machine: Machine, copying: int) -> int:
+    """The most registers of a thread that computes, if one that copies has `copying`. Some are left over."""
+    roles = plan.roles
+    assert roles is not None
+    left = share_of(plan, machine) * (roles.load + roles.math) - roles.load * copying
+    return min(MOST - 2 * UNIT, left // roles.math // UNIT * UNIT)
+
+
+def check_inflight(subject: Subject) -> Iterator[Diagnostic]:
+    """K110. `@inflight(n)` lets n groups of atoms run on while a warp group goes to its next slot. So there
+    are roles, the atoms are those of warp groups, and there are more than n slots."""
+    plan = subject.plan
+    for i, step in enumerate(plan.steps):
+        if step.inflight is None or step.product is None:
+            continue
+        here, said = "", "leave it out"
+        slots = _slots(subject)
+        if not step.product.atom.grouped:
+            here = f"on `@atom({step.product.atom.word})`, which has ended when the next one begins"
+        elif plan.roles is None:
+            here = "without `@roles`: all atoms end before their slot is filled again"
+            said = "leave it out, or add `@roles` to the step with BLK"
+        elif step.inflight >= slots and step.inflight:
+            here = f"with {plural(slots, 'slot')}: each is filled again only when its atoms have ended"
+            said = f"`@stages({step.inflight + 1})` or more, or leave it out"
+        if here:
+            headline = f"`@inflight({step.inflight})` has no effect {here}"
+            yield Diagnostic(EFFECT, headline, subject.at_step_attr(i, "inflight"), help=said)
+
+
+def _slots(subject: Subject) -> int:
+    """The most slots that are said of a step whose inputs are copied by tma, also where its loop has one part
+    at these sizes."""
+    steps = enumerate(subject.plan.steps)
+    boxed = [subject.written(i) for i, s in steps if any(x.engine is Engine.TMA for x in s.stagings)]
+    attrs = [a for step in boxed if step is not None for a in step.attrs if a.name == "stages"]
+    return max((number(a) or 1 for a in attrs), default=1)

@@ -1,0 +1,99 @@
+"""What a folder holds of the copy engine: the launcher encodes tensor maps, with names of their own."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from mdh.lower.run import lower
+from mdh.target.emit import emit
+from mdh.target.folder import folder
+from mdh.target.names import is_free, is_free_function
+from tests.atoms.products import planned
+from tests.target.test_folder import write
+
+PROGRAM = """void await(const __bf16 A_map[256][128], const __bf16 turn[128][256], float tensor_map[256][256],
+    const __bf16 encode[256][128], float A_map_map[256][256]) {
+  for (int i = 0; i < 256; i++)
+    for (int j = 0; j < 256; j++) {
+      tensor_map[i][j] = 0.0f;
+      for (int k = 0; k < 128; k++)
+        tensor_map[i][j] += (float)A_map[i][k] * (float)turn[k][j];
+    }
+  for (int i = 0; i < 256; i++)
+    for (int j = 0; j < 256; j++) {
+      A_map_map[i][j] = 0.0f;
+      for (int k = 0; k < 128; k++)
+        A_map_map[i][j] += (float)A_map[i][k] * (float)encode[j][k];
+    }
+}
+"""
+SCHEDULE = """stage tensor_map {
+1: (de-)comp( 128, 128, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ ) @roles(load=1, math=2)
+2: (de-)comp( ^, ^, 64 ) ( A_map:SM[1,2]@copy(tma)@swizzle(128), turn:SM[1,2]@copy(tma)@swizzle(128) ;
+                           tensor_map:RM[1,2] ) ( ^, ^, FOR.1 ) @stages(2)
+3: (de-)comp( 64, ^, ^ ) ( ^, ^ ; ^ ) ( WGP.y, ^, ^ )
+4: (de-)comp( 64, 128, 16 ) ( ^, ^ ; ^ ) ( MMA.m, MMA.n, MMA.k ) @atom(wgmma)
+}
+stage A_map_map {
+1: (de-)comp( 64, 128, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )
+2: (de-)comp( ^, ^, 32 ) ( A_map:SM[1,2]@copy(tma)@swizzle(64), encode:SM[1,2]@copy(tma)@swizzle(64) ;
+                           A_map_map:RM[1,2] ) ( ^, ^, FOR.1 ) @stages(5)
+3: (de-)comp( 64, 128, 16 ) ( ^, ^ ; ^ ) ( MMA.m, MMA.n, MMA.k ) @atom(wgmma)
+}
+"""
+NVCC = shutil.which("nvcc")
+
+
+def files() -> dict[str, str]:
+    program, plan = planned(PROGRAM, SCHEDULE)
+    return folder(emit(lower(plan), program), program, SCHEDULE, arch="sm_90a")
+
+
+def test_the_manifest_says_what_a_map_is_of() -> None:
+    kernels = json.loads(files()["manifest.json"])["kernels"]
+    maps = [[a for a in k["arguments"] if a["kind"] == "tensor_map"] for k in kernels]
+    assert [[a["array"] for a in of_kernel] for of_kernel in maps] == [["A_map", "turn"], ["A_map", "encode"]]
+    assert {k: v for k, v in maps[0][0].items() if k != "name"} == {
+        "kind": "tensor_map",
+        "array": "A_map",
+        "dtype": "bf16",
+        "shape": [256, 128],
+        "box": [128, 64],
+        "swizzle": 128,
+    }
+    assert (maps[1][0]["box"], maps[1][0]["swizzle"]) == ([64, 32], 64)
+
+
+def test_the_launcher_declares_each_name_once() -> None:
+    launcher = next(text for name, text in files().items() if name.endswith("_launch.cu"))
+    body = launcher[launcher.index("int await_(") :]
+    declared = re.findall(r"tensor_map (\w+);", body)
+    params = re.findall(r"\*(\w+)[,)]", body[: body.index("{")])
+    assert len(declared) == 4
+    assert len({*declared, *params}) == len(declared) + len(params)
+    assert {"encode", "tensor_map", "error"}.isdisjoint({*declared, *params})
+
+
+def test_no_line_is_long() -> None:
+    for name, text in files().items():
+        long = [x for x in text.splitlines() if len(x) > 110 and "// " not in x and "await_(" not in x]
+        assert not name.endswith(".cu") or not long, long
+
+
+@pytest.mark.skipif(NVCC is None, reason="no nvcc")
+def test_nvcc_builds_it_without_warnings(tmp_path: Path) -> None:
+    write(files(), tmp_path)
+    words = [str(NVCC), "-gencode", "arch=compute_90a,code=sm_90a", "-O1", "-c", "await__launch.cu"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "warning" not in done.stderr, done.stderr
+
+
+def test_words_of_the_copy_engine_are_kept() -> None:
+    for name in ("await", "arrive", "tensor_map", "box_copy_2d", "wgmma_fence", "shared_matrix"):
+        assert not is_free(name, "cuda") and not is_free_function(name)
+    for name in ("encode", "tensor_map", "cuuint32_t", "CUtensorMap", "cuTensorMapEncodeTiled"):
+        assert not is_free(name, "host")
