@@ -4,8 +4,10 @@ import re
 from collections.abc import Mapping
 from math import prod
 
+from mdh.ir.copy_engine import SetRegisters
 from mdh.ir.dtype import DType
 from mdh.ir.kernel import Buf, Kernel
+from mdh.ir.walk import statements
 from mdh.target.cuda import STORAGE, Cuda
 from mdh.target.cuda_copy_engine import MAP_TYPE, TENSOR_MAP
 from mdh.target.cuda_helpers import CONSTANTS
@@ -58,11 +60,10 @@ def cuda_prologue(text: str) -> str:
 def _bounds(kernel: Kernel) -> str:
     launch = kernel.launch
     threads = prod(launch.block)
-    out = (
-        f"__launch_bounds__({threads}, {launch.min_blocks})"
-        if launch.min_blocks
-        else f"__launch_bounds__({threads})"
-    )
+    # ptxas shares out registers among roles only where it knows how many a thread begins with
+    shared = any(isinstance(s, SetRegisters) for s in statements(kernel.body))
+    least = launch.min_blocks or int(shared)
+    out = f"__launch_bounds__({threads}, {least})" if least else f"__launch_bounds__({threads})"
     if prod(launch.cluster) > 1:
         out += f" __cluster_dims__({', '.join(map(str, launch.cluster))})"
     return out

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from mdh.checker.boxes import box_obstacle, ineffective
 from mdh.checker.footprint import chain_of
 from mdh.checker.loops import by_layer, inside
-from mdh.checker.options import unmapped
 from mdh.checker.subject import Subject
 from mdh.decompose.accesses import staged_groups
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import THREADED, Engine, Space
+from mdh.ir.copy_engine import unmapped
 from mdh.ir.plan import Staging
 from mdh.poly.digits import digits
 
@@ -45,7 +45,7 @@ def _obstacle(subject: Subject, i: int, staging: Staging, again: bool) -> tuple[
     if staging.engine is Engine.TMA:
         return box_obstacle(subject, i, staging, again=again)
     if any(s.engine is Engine.TMA for s in subject.plan.steps[i].stagings):
-        unseen = unmapped(buffer)
+        unseen = unmapped(buffer.shape, buffer.dtype)
         fact = "the step copies another input by tma"
         if unseen is not None:
             return f"{unseen}, and {fact}", "@copy(async) for all inputs of the step"

@@ -14,7 +14,7 @@ from mdh.cost.gpu import Joining
 from mdh.cost.groups import GroupWork, group_seconds
 from mdh.hardware import Engine, Layer, Space
 from mdh.ir.affine import Affine
-from mdh.ir.atoms import Atom, atoms_of
+from mdh.ir.atoms import GROUP_LANES, Atom, atoms_of
 from mdh.ir.copy_engine import unmapped
 from mdh.machine import Machine
 from mdh.schedule.default.atoms import Factor, Matrices, matrices_with
@@ -29,8 +29,10 @@ ROWS = (64, 128, 192, 256)
 COLUMNS = (64, 96, 128, 160, 192, 224, 256)
 SWIZZLE = 128
 """Bytes of a slice along k."""
-REGISTERS = {1: None, 2: "24/240", 3: "32/160"}
-"""By the number of warp groups that compute: each thread's share of the registers."""
+REGISTERS = {2: "40/232", 3: "32/160"}
+"""By the number of warp groups that compute, each thread's share of the registers: of one that copies, and of
+one that holds more than FEW results."""
+FEW = 64
 RESULTS = 128
 """The most results of a thread."""
 SLOTS = 8
@@ -200,9 +202,9 @@ def group_outline(shape: Shape, found: Matrices, machine: Machine, plan: GroupTi
         pairs = {**first, dim: PAIR * first[dim]}
         clusters = {d: Unit(Layer.CLU, u.axis) for d, u in axes.items()}
         outline.step(pairs, dict(clusters), attrs=tuple(attrs))
-        outline.step(first, {dim: Unit(Layer.BLK, "x")}, attrs=(_roles(plan.groups),))
+        outline.step(first, {dim: Unit(Layer.BLK, "x")}, attrs=(_roles(found, plan),))
     else:
-        attrs.append(_roles(plan.groups))
+        attrs.append(_roles(found, plan))
         outline.step(first, dict(axes), entries=plan.entries(shape), attrs=tuple(attrs))
     store = (attribute("store", Engine.TMA),) if plan.boxed else ()
     results = {b: staged(shape, b, Space.RM, None, *store) for b in shape.outputs}
@@ -222,9 +224,10 @@ def group_outline(shape: Shape, found: Matrices, machine: Machine, plan: GroupTi
     return outline
 
 
-def _roles(groups: int) -> Attr:
-    shares = REGISTERS[groups]
-    args = [Arg(1, name="load"), Arg(groups, name="math")]
+def _roles(found: Matrices, plan: GroupTiling) -> Attr:
+    results = plan.block[found.m] * plan.block[found.n] // (plan.groups * GROUP_LANES)
+    shares = REGISTERS.get(plan.groups) if results > FEW else None
+    args = [Arg(1, name="load"), Arg(plan.groups, name="math")]
     return Attr("roles", tuple([*args, Arg(shares, name="regs")] if shares else args))
 
 
