@@ -57,6 +57,9 @@ class Shared:
         self.by_engine = np.zeros(self.bytes.size, bool)
         self.by_threads = np.zeros(self.bytes.size, bool)
         """Who wrote the byte last: no fence between the two is lowered, so none may follow the other."""
+        self.unseen = np.full(self.bytes.size, -1)
+        """The warp that wrote the byte without a fence behind it, so that the copy engine may not see it; -1:
+        it does."""
         self.views = {s.buf.name: self.bytes[s.start : s.end].view(numpy_type(s.buf.dtype)) for s in slots}
         for s in slots:
             self.views[s.buf.name][:] = poisoned(s.elements, s.buf.dtype)
@@ -66,13 +69,17 @@ class Shared:
         slot = self.slots[buffer]
         return self.first + slot.start + element * slot.buf.dtype.bytes
 
-    def written(self, buffer: str, elements: Array) -> None:
-        """Threads have written elements of a buffer."""
+    def written(self, buffer: str, elements: Array, warp: int) -> None:
+        """Threads of a warp have written elements of a buffer."""
         slot = self.slots[buffer]
         size = slot.buf.dtype.bytes
         at = (slot.start + elements[:, None] * size + np.arange(size)).reshape(-1)
         assert not self.by_engine[at].any(), f"threads write to {buffer} what the copy engine has written"
         self.by_threads[at] = True
+        self.unseen[at] = warp
+
+    def fence(self, warp: int) -> None:
+        self.unseen[self.unseen == warp] = -1
 
     def place(self, address: Array) -> Array:
         at = address - self.first
@@ -196,7 +203,7 @@ def _pitches(shape: tuple[int, ...]) -> Iterator[int]:
 
 @dataclass
 class Block:
-    """rank: in its cluster. groups: the queues of GroupMma of its warp groups, by number."""
+    """rank: in its cluster. groups: the barriers of its warp groups."""
 
     kernel: Kernel
     at: tuple[int, ...]
@@ -204,6 +211,7 @@ class Block:
     shared: Shared
     cluster: "Cluster"
     meeting: Meeting
+    groups: list[Meeting] = field(default_factory=list)
     tokens: dict[tuple[str, int], Token] = field(default_factory=dict)
     registers: int = 0
     """That its warps gave back, of all threads together."""

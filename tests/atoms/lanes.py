@@ -113,7 +113,7 @@ class Lanes:
         assert ((at >= 0) & (at < data.size))[mask].all(), f"{buf.name} is written outside"
         data[at[mask]] = values[mask]
         if buf.space is Space.SM and self.fine:
-            self.block.shared.written(buf.name, at[mask])
+            self.block.shared.written(buf.name, at[mask], self.number)
 
     def move(self, s: Move, mask: Array) -> None:
         dst, src = self.bufs[s.dst], self.bufs[s.src]
@@ -248,6 +248,8 @@ class Lanes:
                 return (a != 0) | (b != 0)
             case "^":
                 return a ^ b
+            case "<<":
+                return a << b
             case "&":
                 return a & b
             case _:

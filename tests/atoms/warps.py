@@ -19,10 +19,14 @@ from mdh.ir.copy_engine import (
     Arrive,
     Await,
     BoxCopy,
+    BoxStore,
     CopyEngineStmt,
     Expect,
     InitTokens,
     SetRegisters,
+    StoreCommit,
+    StoreFence,
+    StoreWait,
     TokensReady,
 )
 from mdh.ir.dtype import I32
@@ -57,6 +61,7 @@ from tests.atoms.blocks import (
     Shared,
     poisoned,
 )
+from tests.atoms.box_stores import Leaving, Stores
 from tests.atoms.group_mma import Descriptor, Issue, Queue
 from tests.atoms.lanes import LANES, Lanes
 
@@ -94,6 +99,7 @@ def _enter(kernel: Kernel, cluster: Cluster, at: tuple[int, ...], scalars: dict[
     count = -(-threads // LANES)
     shared = Shared(kernel, cluster.order)
     block = Block(kernel, at, len(cluster.blocks), shared, cluster, Meeting(count))
+    block.groups = [Meeting(min(GROUP_WARPS, count - n)) for n in range(0, count, GROUP_WARPS)]
     cluster.blocks.append(block)
     cluster.meeting.size += count
     fine = any(isinstance(s, BoxCopy | GroupMma) for s in inner)
@@ -117,6 +123,8 @@ class _Warp(Lanes):
     """Of asynchronous moves."""
     held: int = 0
     issued: int = 0
+    leaving: dict[int, Stores] = field(default_factory=dict)
+    """Of its lanes."""
     commits: list[int] = field(default_factory=list)
     """How many atoms had been issued at each."""
 
@@ -126,6 +134,7 @@ class _Warp(Lanes):
         self.held = min(each, MOST_REGISTERS)
         yield from self.body(self.kernel.body, np.ones(self.lanes, bool))
         assert self.waited == self.issued, "a warp ends while its atoms run"
+        assert all(s.ended for s in self.leaving.values()), "a thread ends while its boxes are stored"
 
     def body(self, body: tuple[Stmt, ...], mask: Array) -> Iterator[Pause | None]:
         """Yields where others may go first."""
@@ -156,8 +165,7 @@ class _Warp(Lanes):
                         np.add.at(self.memory[buffer], at[mask] + i, each[mask])
                 case Barrier(scope, _):
                     assert mask.all(), "a barrier that only some lanes reach"
-                    met = self.block.cluster if scope is SyncScope.CLUSTER else self.block
-                    yield met.meeting.wait(s)
+                    yield self.meeting(scope).wait(s)
                 case Commit():
                     self.groups.append(self.open)
                     self.open = []
@@ -178,6 +186,9 @@ class _Warp(Lanes):
                     InitTokens() | TokensReady() | Expect() | Arrive() | Await() | BoxCopy() | SetRegisters()
                 ):
                     yield from self.engine_word(s, mask)
+                case BoxStore() | StoreFence() | StoreCommit() | StoreWait():
+                    yield None
+                    self.store_word(s, mask)
                 case _:
                     raise NotImplementedError(type(s).__name__)
 
@@ -219,6 +230,34 @@ class _Warp(Lanes):
             case SetRegisters(count, more):
                 assert mask.all(), "registers that only some lanes ask for"
                 yield from self.set_registers(count, more=more)
+
+    def meeting(self, scope: SyncScope) -> Meeting:
+        if scope is SyncScope.GROUP:
+            return self.block.groups[self.number // GROUP_WARPS]
+        return self.block.cluster.meeting if scope is SyncScope.CLUSTER else self.block.meeting
+
+    def store_word(self, s: BoxStore | StoreFence | StoreCommit | StoreWait, mask: Array) -> None:
+        match s:
+            case BoxStore():
+                said = next(m for m in self.kernel.maps if m.name == s.map)
+                places = self.offset(self.bufs[s.src], s.index)
+                starts = [np.broadcast_to(np.asarray(self.value(e)), mask.shape) for e in s.start]
+                for lane in np.flatnonzero(mask):
+                    place = self.block.shared.address(s.src, int(places[lane]))
+                    start = tuple(int(x[lane]) for x in starts)
+                    self.stores(lane).add(Leaving(said, start, self.block, s.src, place))
+            case StoreFence():
+                assert mask.all()
+                self.block.shared.fence(self.number)
+            case StoreCommit():
+                for lane in np.flatnonzero(mask):
+                    self.stores(lane).commit()
+            case StoreWait(pending, ended):
+                for lane in np.flatnonzero(mask):
+                    self.stores(lane).wait(pending, self.memory, stored=ended)
+
+    def stores(self, lane: int) -> Stores:
+        return self.leaving.setdefault(int(lane), Stores(self.block.cluster.order))
 
     def wait(self, s: Await, mask: Array) -> Iterator[Pause | None]:
         slots = self.offset(self.bufs[s.buffer], s.index)
