@@ -17,6 +17,7 @@ from bench.cpu.cases import Case
 from bench.cpu.data import Arrays, random_arrays
 from bench.cpu.roof import Rates, Roof
 from mdh.compare import by_mkl as mkl
+from mdh.compare.by_numpy import version as numpy_version
 from mdh.compare.calm import calm
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed
@@ -78,7 +79,7 @@ class Contestant:
                 raise ImportError("there is no C compiler")
             self.version = by_gcc.version()
         else:
-            self.version = f"numpy {np.__version__}, {_blas()}"
+            self.version = numpy_version()
 
     def prepare(self, case: Case, expected: Path) -> str:
         """Bind the case and judge one call; what is wrong, `right`, or `absent`."""
@@ -193,9 +194,3 @@ def serve_roof(connection: Connection, folder: Path, threads: int) -> None:
     while connection.recv() is not None:
         rates: Rates = roof.rates()
         connection.send(rates)
-
-
-def _blas() -> str:
-    config: Any = np.show_config(mode="dicts")
-    blas = config["Build Dependencies"]["blas"]
-    return f"{blas['name']} {blas['version']}"

@@ -50,9 +50,34 @@ def shape_of(case: Case) -> Shape | None:
         return Shape(s["N"], s["M"], s["K"], "B", "A", "C", alpha=alpha, beta=beta)
     if case.program == "matmul_bias_relu":
         return Shape(s["N"], s["M"], s["K"], "B", "A", "C", bias="bias")
-    if case.program in ("matmul_init", "matmul_double"):
+    if case.program == "matmul_int8_t":
+        return Shape(s["N"], s["M"], s["K"], "B", "A", "C", turned=True)
+    if case.program in ("matmul_init", "matmul_double", "matmul_bf16", "matmul_half"):
         return Shape(s["N"], s["M"], s["K"], "B", "A", "C")
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Types:
+    """Of the factors, the results, and the scalars; and how sums are computed, by which tensor cores may be
+    used (`any_core`)."""
+
+    factors: int
+    results: int
+    scalars: int
+    computes: tuple[int, ...]
+    any_core: bool = True
+
+
+_OF_TYPES = {
+    (torch.float64, torch.float64): Types(lt.F64, lt.F64, lt.F64, (lt.COMPUTE_F64,)),
+    (torch.bfloat16, torch.float32): Types(lt.BF16, lt.F32, lt.F32, (lt.COMPUTE_F32,)),
+    (torch.float16, torch.float16): Types(lt.F16, lt.F16, lt.F32, (lt.COMPUTE_F32,)),
+    (torch.int8, torch.int32): Types(lt.I8, lt.I32, lt.I32, (lt.COMPUTE_I32,)),
+    (torch.float32, torch.float32): Types(
+        lt.F32, lt.F32, lt.F32, (lt.COMPUTE_F32_PEDANTIC, lt.COMPUTE_F32), any_core=False
+    ),
+}
 
 
 class Tuned:
@@ -76,9 +101,10 @@ class Tuned:
         shape = shape_of(case)
         if shape is None:
             return None
-        double = sets[0][shape.out].dtype == torch.float64
-        kinds = [lt.COMPUTE_F64] if double else [lt.COMPUTE_F32_PEDANTIC, lt.COMPUTE_F32]
-        problems = [_Problem(self, shape, double, kind) for kind in kinds]
+        types = _OF_TYPES.get((sets[0][shape.left].dtype, sets[0][shape.out].dtype))
+        if types is None:
+            return None
+        problems = [_Problem(self, shape, types, kind) for kind in types.computes]
         told = ((problems[n], lt.Algorithm.from_buffer_copy(held)) for n, held in known)
         timed = self._timed(told, sets[0], seconds)
         found = timed or self._timed(self._candidates(problems), sets[0], seconds)
@@ -118,7 +144,8 @@ class Tuned:
 
     def run(self, problem: "_Problem", pointers: Sequence[int], algorithm: lt.Algorithm) -> Call:
         left, right, out = map(c_void_p, pointers)
-        factors = [byref(problem.factor(x)) for x in (problem.shape.alpha, problem.shape.beta)]
+        scalars = (problem.shape.alpha, problem.shape.beta)
+        factors = [byref(problem.factor(int(x) if problem.factor is c_int else x)) for x in scalars]
         arguments = (
             self.handle, problem.description, factors[0], left, problem.left, right, problem.right,
             factors[1], out, problem.out, out, problem.out, byref(algorithm),
@@ -130,27 +157,29 @@ class Tuned:
 class _Problem:
     """A product described to the library, at one way to compute."""
 
-    def __init__(self, owner: Tuned, shape: Shape, double: bool, compute: int) -> None:
+    def __init__(self, owner: Tuned, shape: Shape, types: Types, compute: int) -> None:
         self.owner, self.shape, self.library, self.compute = owner, shape, owner.library, compute
-        self.element = lt.F64 if double else lt.F32
-        self.factor = c_double if double else c_float
+        self.types = types
+        self.factor = {lt.F64: c_double, lt.I32: c_int}.get(types.scalars, c_float)
         s = shape
         # both factors lie with the inner index next to one another where the first one is turned
-        self.left = self._matrix(s.inner, s.rows) if s.turned else self._matrix(s.rows, s.inner)
-        self.right, self.out = self._matrix(s.inner, s.columns), self._matrix(s.rows, s.columns)
+        sides = (s.inner, s.rows) if s.turned else (s.rows, s.inner)
+        self.left = self._matrix(*sides, types.factors)
+        self.right = self._matrix(s.inner, s.columns, types.factors)
+        self.out = self._matrix(s.rows, s.columns, types.results)
         self.description = self._described()
 
     def _described(self) -> c_void_p:
-        out = self.library.created("MatmulDesc", c_int(self.compute), c_int(self.element))
+        out = self.library.created("MatmulDesc", c_int(self.compute), c_int(self.types.scalars))
         if self.shape.turned:
             self.library.set("MatmulDesc", out, lt.TRANS_A, c_int(1))
         if self.shape.bias:
             self.library.set("MatmulDesc", out, lt.EPILOGUE, c_uint32(lt.RELU_BIAS))
         return out
 
-    def _matrix(self, rows: int, columns: int) -> c_void_p:
+    def _matrix(self, rows: int, columns: int, element: int) -> c_void_p:
         out = self.library.created(
-            "MatrixLayout", c_int(self.element), c_uint64(rows), c_uint64(columns), c_int64(rows)
+            "MatrixLayout", c_int(element), c_uint64(rows), c_uint64(columns), c_int64(rows)
         )
         if self.shape.batch > 1:
             self.library.set("MatrixLayout", out, lt.BATCH_COUNT, c_int(self.shape.batch))
@@ -162,7 +191,7 @@ class _Problem:
         problem = self
         if s.bias:
             # the address is a part of the description
-            problem = _Problem(self.owner, s, self.element == lt.F64, self.compute)
+            problem = _Problem(self.owner, s, self.types, self.compute)
             pointer = c_void_p(t[s.bias].data_ptr())
             self.library.set("MatmulDesc", problem.description, lt.BIAS_POINTER, pointer)
         return self.owner.run(problem, [t[n].data_ptr() for n in (s.left, s.right, s.out)], algorithm)
@@ -186,7 +215,7 @@ class _Problem:
 
     def _plain(self, algorithm: lt.Algorithm) -> bool:
         """No tensor cores for single precision."""
-        if self.element == lt.F64:
+        if self.types.any_core:
             return True
         flags = self.library.capability(algorithm, lt.CAP_ARITHMETIC, c_uint64)
         if not flags:
@@ -195,7 +224,8 @@ class _Problem:
 
     def drawn(self) -> Iterator[lt.Algorithm]:
         """Configurations at random that the library says it can run, the draw always the same."""
-        kinds = [c_int(k) for k in (self.compute, self.element, *[self.element] * 4)]
+        t = self.types
+        kinds = [c_int(k) for k in (self.compute, t.scalars, t.factors, t.factors, t.results, t.results)]
         ids, count = (c_int * 256)(), c_int()
         self.library("MatmulAlgoGetIds", self.owner.handle, *kinds, c_int(256), ids, byref(count))
         configured = list[tuple[int, tuple[int, ...]]]()

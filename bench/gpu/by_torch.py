@@ -179,7 +179,7 @@ def _linkage(t: Tensors) -> Call:
 
 _CALLS: dict[str, Make] = {
     **CALLS, "matmul_bf16": _wide_product, "matmul_int8_t": _bytes_t, "matmul_init": _product,
-    "matmul_double": _product, "batched_matmul_t": _batched_t, "dot": _dot,
+    "matmul_double": _product, "matmul_half": _product, "batched_matmul_t": _batched_t, "dot": _dot,
     "matmul_bias_relu": _dense, "prl": _linkage,
     "matvec": lambda t: lambda: torch.mv(t["A"], t["B"], out=t["C"]),
     "transpose": lambda t: lambda: t["B"].copy_(t["A"].T),

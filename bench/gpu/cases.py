@@ -77,7 +77,13 @@ _SHAPES = (
 )  # fmt: skip
 _MATMUL = tuple(f"matmul/h200/{shape}" for shape in _SHAPES)
 _DOUBLE = tuple(f"matmul_double/h200/{n}" for n in ("base", "tensor", "tensor_small"))
-_HALF = ("matmul_bf16/h200/tensor", "matmul_bf16/h200/tensor_small")
+_RUNGS = (
+    "tensor", "tensor_small", "group", "group_wide", "roles", "persistent", "boxes", "cluster", "thirds",
+    "one_wave",
+)  # fmt: skip
+_HALF = tuple(f"matmul_bf16/h200/{rung}" for rung in _RUNGS)
+_HALF_OUT = tuple(f"matmul_bf16/h200/{rung}" for rung in ("boxes", "cluster", "thirds", "one_wave"))
+_BYTES = tuple(f"matmul_int8_t/h200/{n}" for n in ("tensor", "group", "group_small"))
 _ROWS = ("matmul/h200/cluster", "matmul/h200/split_k", "matmul/h200/rows")
 _TURNED = tuple(f"batched_matmul_t/h200/{n}" for n in ("split_k", "straight", "atomic", "large"))
 _RELU = ("matmul_bias_relu/h200/base", "matmul_bias_relu/h200/square", "matmul_bias_relu/h200/split_k")
@@ -97,9 +103,12 @@ def _products() -> list[Case]:
     def half(n: int) -> Case:
         return _product(f"matmul bf16 {n}", "matmul_bf16", mnk(n, n, n), *_HALF)
 
+    def half_out(m: int, n: int, k: int) -> Case:
+        return _product(f"matmul f16 {m}x{n}x{k}", "matmul_half", mnk(m, n, k), *_HALF_OUT)
+
     def whole(n: int) -> Case:
         below = {"A": 128, "B": 128}
-        case = _product(f"matmul int8 {n}", "matmul_int8_t", mnk(n, n, n), "matmul_int8_t/h200/tensor")
+        case = _product(f"matmul int8 {n}", "matmul_int8_t", mnk(n, n, n), *_BYTES)
         return replace(case, below=below)
 
     def transposed(name: str, m: int, k: int, n: int) -> Case:
@@ -119,6 +128,8 @@ def _products() -> list[Case]:
         single(10, 500, 64, "matmul/h200/small_tile", "matmul/h200/tiny"),
         *(single(n, n, n, *_SQUARES) for n in (1024, 3072, 4096, 8192)),
         *(kind(n) for kind in (double, half, whole) for n in (1024, 4096)),
+        *(half(n) for n in (2048, 3072, 8192)), *(half_out(n, n, n) for n in (1024, 2048, 3072, 4096, 8192)),
+        half_out(4096, 4096, 512), half_out(64, 4096, 4096), half_out(4840, 8168, 5344),
         scaled, transposed("tmm", 128, 32, 256),
         transposed("tmm", 128, 1024, 1024), transposed("tmm", 128, 4096, 16384),
         transposed("C3", 128, 1000, 1024), layer(1024, 1024, 1024), layer(128, 1024, 1024),

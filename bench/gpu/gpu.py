@@ -4,6 +4,8 @@ import os
 from importlib import import_module
 from typing import Any
 
+from mdh.device.cuda_streams import stream_of
+
 # before cupy is imported, which reads it then
 os.environ.setdefault("CUPY_ACCELERATORS", "cub,cutensor")
 cupy: Any = import_module("cupy")
@@ -15,16 +17,6 @@ PLACE = "cuda"
 Tensors = dict[str, Any]
 
 
-class _Handle:
-    """torch's stream in the protocol of CUDA streams."""
-
-    def __init__(self, handle: int) -> None:
-        self.handle = handle
-
-    def __cuda_stream__(self) -> tuple[int, int]:
-        return 0, self.handle
-
-
 def one_stream() -> tuple[Any, Any]:
     """Makes a stream the current one of torch and cupy: theirs, which must both live on. Single precision is
     to mean just that."""
@@ -34,10 +26,7 @@ def one_stream() -> tuple[Any, Any]:
     torch.backends.cudnn.benchmark = True
     stream = torch.cuda.Stream()
     torch.cuda.set_stream(stream)
-    if hasattr(cupy.cuda.Stream, "from_external"):
-        outer = cupy.cuda.Stream.from_external(_Handle(stream.cuda_stream))
-    else:
-        outer = cupy.cuda.ExternalStream(stream.cuda_stream)
+    outer = stream_of(cupy, stream.cuda_stream, torch.cuda.current_device())
     outer.use()
     return stream, outer
 

@@ -7,7 +7,7 @@ from types import NoneType
 from typing import Any
 
 from mdh.api.explained import explained
-from mdh.api.kernel import CompileOrder, Kernel
+from mdh.api.kernel import Kernel
 from mdh.api.options import of_type, shown
 from mdh.api.texts import Text, read_given
 from mdh.device.api import default_device, open_device
@@ -45,11 +45,10 @@ def compile(
     """
     with explained():
         _check_options(function, hook)
-        given = read_given(file, schedule, defines, holes, hook)
+        given = read_given(file, schedule, defines, holes, hook, function, strict_fp, deterministic)
         heading = read_heading(given.source, defines=given.defines, function=function)
         sizes = free_sizes(given.source, defines=given.defines, function=function)
-        order = CompileOrder(given.source, given.schedule, given.defines, function, strict_fp, deterministic)
-        kernel = Kernel(order, _opened(device), heading, sizes, hook)
+        kernel = Kernel(given, _opened(device), heading, sizes, hook)
     if not sizes:
         kernel.specialise()
     return kernel
@@ -79,12 +78,9 @@ def check(
     with explained():
         _check_options(function, hook)
         of_type("target", target, (str, NoneType), "`cuda`, `opencl` or `c`")
-        given = read_given(file, schedule, defines, holes, hook)
+        given = read_given(file, schedule, defines, holes, hook, function, strict_fp, deterministic)
         chosen = _machine(machine, given.schedule, target)
-        run = Pipeline(hook)
-        program = run.read(given.source, defines=given.defines, function=function, strict_fp=strict_fp)
-        wanted = target or chosen.targets[0]
-        return run.check(program, given.schedule, chosen, wanted, deterministic=deterministic).plan
+        return given.checked(Pipeline(hook), chosen, target or chosen.targets[0])[1]
 
 
 def _check_options(function: Any, hook: Any) -> None:

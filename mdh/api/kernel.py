@@ -1,13 +1,14 @@
 """A C function as a callable. Each call specialises it for its sizes, checks arguments and launches it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import Lock
 from typing import Any
 
 from mdh.api.arguments import scalar_of
 from mdh.api.explained import add_notes, explained
 from mdh.api.passing import in_order
+from mdh.api.texts import GivenTexts
 from mdh.api.variant import Variant
 from mdh.device.faults import faults_of
 from mdh.device.protocols import Device
@@ -16,22 +17,8 @@ from mdh.frontend.c.read import Heading
 from mdh.ir.dtype import I64
 from mdh.ir.program import Scalar
 from mdh.pipeline import Hook, Pipeline
-from mdh.schedule.model import Schedule
-from mdh.source import Source
 
 _INT = frozenset((int,))
-
-
-@dataclass(frozen=True, slots=True)
-class CompileOrder:
-    """The request of `mdh.compile`, read and parsed."""
-
-    source: Source
-    schedule: Schedule | None
-    defines: Mapping[str, str | int]
-    function: str | None
-    strict_fp: bool
-    deterministic: bool
 
 
 class Kernel:
@@ -45,14 +32,14 @@ class Kernel:
     """
 
     def __init__(
-        self, order: CompileOrder, device: Device, heading: Heading, sizes: Sequence[str], hook: Hook
+        self, given: GivenTexts, device: Device, heading: Heading, sizes: Sequence[str], hook: Hook
     ) -> None:
         self.device = device
         self.name, self.parameters, self.sizes = heading.name, heading.parameters, tuple(sizes)
         self.variants: dict[tuple[int, ...], Variant] = {}
         self._heading = heading
         self._places = tuple(self.parameters.index(name) for name in self.sizes)
-        self._order, self._pipeline, self._lock = order, Pipeline(hook), Lock()
+        self._given, self._pipeline, self._lock = given, Pipeline(hook), Lock()
 
     def __repr__(self) -> str:
         """`<mdh.Kernel scale(n, s, A, B) on opencl:0, built for n=8, n=5>`"""
@@ -108,20 +95,15 @@ class Kernel:
             if sizes not in self.variants:
                 bound = dict(zip(self.sizes, sizes, strict=True))
                 self.variants[sizes] = self._build(
-                    replace(self._order, defines={**self._order.defines, **bound})
+                    replace(self._given, defines={**self._given.defines, **bound})
                 )
             return self.variants[sizes]
 
-    def _build(self, order: CompileOrder) -> Variant:
+    def _build(self, given: GivenTexts) -> Variant:
         run, device = self._pipeline, self.device
-        program = run.read(
-            order.source, defines=order.defines, function=order.function, strict_fp=order.strict_fp
-        )
-        checked = run.check(
-            program, order.schedule, device.machine, device.target, deterministic=order.deterministic
-        )
-        text = run.emit(run.lower(checked.plan), program, faults_of(device))
-        return Variant(program, checked.plan, run.build(device, text), device)
+        program, plan = given.checked(run, device.machine, device.target)
+        text = run.emit(run.lower(plan), program, faults_of(device))
+        return Variant(program, plan, run.build(device, text), device)
 
 
 def _sizes_of(given: Mapping[str, Any]) -> tuple[int, ...]:

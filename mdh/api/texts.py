@@ -6,6 +6,9 @@ from os import PathLike, fspath
 
 from mdh.api.options import defines_of, holes_of, of_type
 from mdh.diagnostics import fail
+from mdh.ir.plan import Plan
+from mdh.ir.program import Program
+from mdh.machine import Machine
 from mdh.pipeline import Hook, Pipeline, silent
 from mdh.schedule.model import Schedule
 from mdh.source import Source
@@ -17,11 +20,22 @@ Text = str | PathLike[str] | Source
 
 @dataclass(frozen=True, slots=True)
 class GivenTexts:
-    """The given texts, and the values that bind their names."""
+    """The given texts, read and parsed, the values that bind their names, and how they are to be read."""
 
     source: Source
     schedule: Schedule | None
-    defines: dict[str, str | int]
+    defines: Mapping[str, str | int]
+    function: str | None
+    strict_fp: bool
+    deterministic: bool
+
+    def checked(self, run: Pipeline, machine: Machine, target: str) -> tuple[Program, Plan]:
+        """The program and its plan. Raises Failed with every diagnostic found."""
+        program = run.read(
+            self.source, defines=self.defines, function=self.function, strict_fp=self.strict_fp
+        )
+        found = run.check(program, self.schedule, machine, target, deterministic=self.deterministic)
+        return program, found.plan
 
 
 def read_given(
@@ -30,6 +44,9 @@ def read_given(
     defines: Mapping[str, str | int],
     holes: Mapping[str, int | str],
     hook: Hook = silent,
+    function: str | None = None,
+    strict_fp: bool = False,
+    deterministic: bool = False,
 ) -> GivenTexts:
     bound, values = defines_of(defines), holes_of(holes)
     if schedule is None and values:
@@ -37,7 +54,8 @@ def read_given(
     parsed = None
     if schedule is not None:
         parsed = Pipeline(hook).schedule(_source("schedule", schedule, SCHEDULE_LIMIT), values)
-    return GivenTexts(_source("file", file, C_LIMIT), parsed, bound)
+    source = _source("file", file, C_LIMIT)
+    return GivenTexts(source, parsed, bound, function, strict_fp, deterministic)
 
 
 def _source(option: str, text: Text, limit: int) -> Source:

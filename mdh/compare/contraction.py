@@ -7,8 +7,8 @@ views too.
 from dataclasses import dataclass
 from math import prod
 
-from mdh.ir.affine import from_expr
-from mdh.ir.expr import Const, Expr, Load, Var, substitute, without_casts
+from mdh.decompose.accesses import affine_index
+from mdh.ir.expr import Const, Expr, Load, Var, without_casts
 from mdh.ir.product_sum import product_sum
 from mdh.ir.program import Buffer, DimKind, Program, Stage, component
 
@@ -119,13 +119,14 @@ def _view(program: Program, stage: Stage, name: str, index: tuple[Expr, ...]) ->
     sizes = {d.name: d.extent for d in stage.dims}
     strides: dict[str, int] = {}
     offset = 0
-    for axis, e in enumerate(index):
-        f = from_expr(substitute(e, program.size_constants))
-        if f is None or not f.names <= sizes.keys():
-            return None
+    functions = affine_index(program, stage, index)
+    if functions is None:
+        return None
+    for axis, f in enumerate(functions):
         step = prod(shape[axis + 1 :])
         offset += f.const * step
-        for loop, factor in f.terms:
+        for position, factor in f.terms:
+            loop = stage.dims[int(position)].name
             strides[loop] = strides.get(loop, 0) + factor * step
     # in memory order, so that neighbours stay neighbours
     loops = tuple(sorted(strides, key=lambda n: -abs(strides[n])))

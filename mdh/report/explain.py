@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from mdh.cost.tensor import tensor_peak
-from mdh.cost.work import operations, peak_of
+from mdh.cost.work import compulsory_bytes, operations, peak_of
 from mdh.hardware import Space
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan, StagePlan
@@ -80,11 +80,11 @@ def _kernels(plan: Plan, stage: StagePlan, module: Module) -> tuple[Resources, .
 
 
 def _stage(plan: Plan, stage: StagePlan, kernels: tuple[Resources, ...]) -> StageReport:
-    traffic = traffic_of(plan, stage)
-    ops = operations(stage.stage)
+    moves, ops = traffic_of(plan, stage), operations(stage.stage)
+    compulsory = compulsory_bytes(plan.program, stage.stage)
     layers = []
     for layer in LAYERS:
-        moved = traffic.of_layer(layer)
+        moved = sum(m.total for m in moves if m.crosses(layer))
         layers.append(LayerRow(layer, moved, ops / moved if moved else 0.0))
     atoms = None if stage.atoms is None else stage.steps[stage.atoms].product
     unknown = atoms is not None and not tensor_peak(plan.machine, atoms.atom.left)
@@ -92,13 +92,13 @@ def _stage(plan: Plan, stage: StagePlan, kernels: tuple[Resources, ...]) -> Stag
     return StageReport(
         entries_of(plan.program, stage.stage),
         loop_rows(stage),
-        traffic.moves,
+        moves,
         tuple(layers),
         ops,
-        traffic.compulsory,
+        compulsory,
         kernels,
         ops / peak if peak else 0.0,
-        traffic.compulsory / plan.machine.bandwidth if plan.machine.bandwidth else 0.0,
+        compulsory / plan.machine.bandwidth if plan.machine.bandwidth else 0.0,
         stage.atoms is not None,
     )
 

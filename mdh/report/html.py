@@ -1,7 +1,6 @@
 """The page of a tuning: one file without other resources. Scripts are only needed for the best schedule's
 controls."""
 
-from dataclasses import dataclass
 from html import escape
 
 from mdh.pipeline import Pipeline
@@ -21,16 +20,16 @@ _PARALLEL = "A line a trial, the thick one is the best; the last axis is the tim
 _ROOFLINE = "Bandwidth and arithmetic peak are the machine file's; bytes are those that memory must carry."
 
 
-@dataclass(frozen=True, slots=True)
-class Winner:
-    """What is shown of the best: the page of its schedule, and its roofline if there is one."""
+def tuned_page(tuned: Tuned) -> str:
+    """The whole page of a tuning as text, with the page of its best schedule."""
+    if tuned.plan is None or tuned.text is None:
+        return page(tuned)
+    picture = schedule_page(tuned.plan, Pipeline().lower(tuned.plan), tuned.text, inside=True)
+    return page(tuned, picture, roof_of(tuned, tuned.plan))
 
-    picture: str
-    roof: Roofline | None
 
-
-def page(tuned: Tuned, winner: Winner | None) -> str:
-    """The whole page as text."""
+def page(tuned: Tuned, picture: str = "", roof: Roofline | None = None) -> str:
+    """The whole page. picture: the page of the best schedule; roof: its place under the roofline."""
     rows = sensitivities(tuned)
     sizes = ", ".join(f"{name} {value}" for name, value in tuned.defines)
     lead = f"{', '.join(tuned.devices)}, {tuned.title}{'; ' + sizes if sizes else ''}"
@@ -43,10 +42,10 @@ def page(tuned: Tuned, winner: Winner | None) -> str:
         _chart("Trials", parallel(tuned), _PARALLEL),
         _failures(tuned),
     ]
-    if winner is not None:
-        if winner.roof is not None:
-            body.append(_chart("Roofline", roofline(winner.roof), _ROOFLINE))
-        body.append(f"<h2>The best schedule</h2>{shared()}{embedded(winner.picture, 'the best schedule')}")
+    if roof is not None:
+        body.append(_chart("Roofline", roofline(roof), _ROOFLINE))
+    if picture:
+        body.append(f"<h2>The best schedule</h2>{shared()}{embedded(picture, 'the best schedule')}")
     return document(f"{tuned.program} on {tuned.title}", body, FRAME)
 
 
@@ -105,11 +104,3 @@ def _failures(tuned: Tuned) -> str:
         rows.append(f"<tr><td>{failure}<td class=n>{count}<td><pre>{escape(message)}</pre>")
     head = "<tr><th>class<th class=n>trials<th>the first message"
     return f"<h2>Failures</h2><table>{head}{''.join(rows)}</table>{note}"
-
-
-def tuned_page(tuned: Tuned) -> str:
-    winner = None
-    if tuned.plan is not None and tuned.text is not None:
-        picture = schedule_page(tuned.plan, Pipeline().lower(tuned.plan), tuned.text, inside=True)
-        winner = Winner(picture, roof_of(tuned, tuned.plan))
-    return page(tuned, winner)

@@ -4,10 +4,8 @@ This models the schedule and not caches: it counts what the code requests from e
 count as full.
 """
 
-from dataclasses import dataclass
 from math import prod
 
-from mdh.cost.work import compulsory_bytes
 from mdh.decompose.accesses import AccessGroup, access_groups
 from mdh.hardware import Space
 from mdh.ir.plan import Plan, StagePlan
@@ -17,29 +15,16 @@ from mdh.report.results import result_moves
 from mdh.report.transfer import OPERANDS, Passes, Transfer, passes_of
 
 
-@dataclass(frozen=True)
-class Traffic:
-    """moves: inner to outer copies and the accesses of the scalar function (`sink` OP). compulsory: see
-    `compulsory_bytes`."""
-
-    moves: tuple[Transfer, ...]
-    compulsory: int
-
-    def of_layer(self, layer: str) -> int:
-        """Bytes that leave or enter `layer` on its inner side."""
-        return sum(m.total for m in self.moves if m.crosses(layer))
-
-
-def traffic_of(plan: Plan, stage: StagePlan) -> Traffic:
-    """Of one stage of the plan."""
+def traffic_of(plan: Plan, stage: StagePlan) -> tuple[Transfer, ...]:
+    """The moves of one stage of the plan: inner to outer copies and the accesses of the scalar function
+    (`sink` OP)."""
     tiles = stage.tiles
     passes, moves = passes_of(stage, tiles), list[Transfer]()
     groups = access_groups(plan.program, stage.stage)
     for buffer in plan.program.inputs(stage.stage):
         for group in (g for g in groups if g.buffer == buffer):
             moves.extend(_input_moves(stage, tiles, group, passes))
-    moves.extend(result_moves(plan, stage, tiles, passes))
-    return Traffic(tuple(moves), compulsory_bytes(plan.program, stage.stage))
+    return (*moves, *result_moves(plan, stage, tiles, passes))
 
 
 def _input_moves(stage: StagePlan, tiles: Tiles, group: AccessGroup, passes: Passes) -> list[Transfer]:

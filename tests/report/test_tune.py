@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from mdh.report.html import Winner, page
+from mdh.report.html import page
 from mdh.report.html_charts import Roofline, parallel, roof_of
 from mdh.report.html_frame import shared
 from mdh.report.html_svg import AxisScale
@@ -165,7 +165,7 @@ def test_the_page_is_whole_and_safe() -> None:
     roof = Roofline(10.0, 1e12, 1e11, (("best", 5e11), ("default", 1e10)))
     strange = trial(91, 8, "<script>", 5e-3)
     whole = tuned((*many(), base, strange), baseline=base)
-    text = page(whole, Winner('<p class="x">a & b</p>', roof))
+    text = page(whole, '<p class="x">a & b</p>', roof)
     assert text.count(shared()) == 1 and text.index(shared()) < text.index("<iframe")
     own = text.replace(shared(), "")
     assert "<script" not in own
@@ -203,7 +203,7 @@ def test_values_are_written_above_the_lines() -> None:
 
 @pytest.mark.parametrize("trials", [(), (trial(0, 8, "BLK.x", 1e-3),), (trial(0, 8, "BLK.x", None),)])
 def test_the_page_of_almost_nothing(trials: tuple[Trial, ...]) -> None:
-    assert page(tuned(trials), None).endswith("</html>\n")
+    assert page(tuned(trials)).endswith("</html>\n")
 
 
 @pytest.mark.parametrize(

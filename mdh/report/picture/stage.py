@@ -146,7 +146,7 @@ def stage_view(plan: Plan, stage: StagePlan) -> StageView:
         _arrays(plan.program, stage),
         kept,
         tuple(layer for layer in order if layer in present),
-        prod(map(stage.units, THREADED)),
+        prod(lv.parts for lv in levels.all if lv.layer in THREADED),
         0 if cpu else plan.machine.warp,
         tuple(dict.fromkeys(method for methods in stage.combines for method in methods)),
     )
@@ -221,7 +221,7 @@ def _whole(stage: StagePlan) -> bool:
 
 def _step(plan: StagePlan, s: int, held: list[HeldView]) -> StepView:
     step = plan.steps[s]
-    layers = dict.fromkeys(x.layer for x in step.splits if x.layer and x.parts > 1)
+    layers = dict.fromkeys(lv.layer for lv in plan.tiles.levels.all if lv.step == s and lv.layer)
     return StepView(step.number, step.text, tuple(layers), _facts(plan, step, held))
 
 
