@@ -98,8 +98,8 @@ def _reads_alone(w: Written, carried: frozenset[Load]) -> Written:
 
 def _share(p: Piece, q: Piece) -> bool:
     """Whether one of them writes an array that the other one uses too."""
-    a, b = p.writes(), q.writes()
-    return bool(a & (b | q.reads()) or b & p.reads())
+    a, b = p.writes, q.writes
+    return bool(a & (b | q.reads) or b & p.reads)
 
 
 def _between(own: list[PlacedStatement], others: list[PlacedStatement]) -> Iterator[Broken]:

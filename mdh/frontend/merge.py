@@ -53,7 +53,7 @@ def _with_starts(out: list[Piece], number: int, text: Sequence[Written]) -> list
     for c in range(len(_reduction(out, number).targets)):
         r = _reduction(out, number)
         before = out[: _place(out, r)]
-        m = next((p for p in reversed(before) if r.targets[c].buffer in p.writes()), None)
+        m = next((p for p in reversed(before) if r.targets[c].buffer in p.writes), None)
         if m is None or m.op is not None:
             continue
         whole = _peeled(m, r) or _begun(m, r, c)
@@ -154,7 +154,7 @@ def _with_epilogues(out: list[Piece], number: int, text: Sequence[Written]) -> l
         if whole is not None and keeps(_joined(out, r, f, whole), whole, text):
             out, r = _joined(out, r, f, whole), whole
         else:
-            overwritten |= f.writes()
+            overwritten |= f.writes
     return out
 
 
@@ -162,7 +162,7 @@ def _without_unread(out: list[Piece], number: int, temps: frozenset[str]) -> lis
     """The pieces without stores to arrays of the function's own that nothing reads later."""
     r = _reduction(out, number)
     later = out[_place(out, r) + 1 :]
-    keep = tuple(o for o in r.outputs if o.buffer not in temps or any(o.buffer in p.reads() for p in later))
+    keep = tuple(o for o in r.outputs if o.buffer not in temps or any(o.buffer in p.reads for p in later))
     return [replace(r, outputs=keep or r.outputs) if p is r else p for p in out]
 
 
@@ -172,7 +172,7 @@ def _with_total(out: list[Piece], number: int, temps: frozenset[str]) -> list[Pi
     cell, at = r.targets[0], _place(out, r) + 1
     if any(o.buffer == cell.buffer for o in r.outputs):
         return out
-    if cell.buffer in temps and not any(cell.buffer in p.reads() for p in out[at:]):
+    if cell.buffer in temps and not any(cell.buffer in p.reads for p in out[at:]):
         return out
     kinds = tuple(DimKind.PW if k is DimKind.PS else k for k in r.kinds)
     store = Output(cell.buffer, cell.index, Var(component(0), r.values[0].dtype), r.span)

@@ -63,18 +63,12 @@ class Piece:
         """Whether this is a histogram. Only other histograms may share its stage."""
         return any(gathers(t.index) for t in self.targets)
 
-    def reads(self) -> frozenset[str]:
-        return self._read
-
-    def writes(self) -> frozenset[str]:
-        return self._written
-
     @cached_property
-    def _written(self) -> frozenset[str]:
+    def writes(self) -> frozenset[str]:
         return frozenset(o.buffer for o in self.outputs)
 
     @cached_property
-    def _read(self) -> frozenset[str]:
+    def reads(self) -> frozenset[str]:
         es = [*self.values, *(s for s in self.starts if s is not None)]
         for o in self.outputs:
             es += [o.value, *o.index]

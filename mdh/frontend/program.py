@@ -154,7 +154,7 @@ def _groups(pieces: list[Piece]) -> list[list[Piece]]:
             and last[0].loops == p.loops
             and last[0].kinds == p.kinds
             and last[0].scattered == p.scattered
-            and not any((q.writes() & (p.reads() | p.writes())) or (q.reads() & p.writes()) for q in last)
+            and not any((q.writes & (p.reads | p.writes)) or (q.reads & p.writes) for q in last)
         ):
             last.append(p)
         else:
@@ -213,7 +213,7 @@ def check_operators(pragma: OperatorPragma, number: int, pieces: list[Piece]) ->
     dependences say of the nest after it."""
     words = [w.strip() for w in pragma.operators.split(",")]
     name = re.split(r"\W", pragma.target, maxsplit=1)[0]
-    fitting = [p for p in pieces if max(p.numbers) >= number and name in p.writes()]
+    fitting = [p for p in pieces if max(p.numbers) >= number and name in p.writes]
     if not fitting:
         raise fail("C122", f"the pragma speaks of `{name}`, which no statement after it writes", pragma.span)
     piece = next((p for p in fitting if len(p.kinds) == len(words)), fitting[0])

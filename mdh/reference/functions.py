@@ -7,7 +7,6 @@ The names with an f have the same meaning and round to float.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -53,6 +52,10 @@ def _round_away(x: Array) -> Array:
     """C's round: halves away from zero."""
     whole = np.trunc(x)
     return np.where(np.abs(x - whole) >= 0.5, whole + np.copysign(np.ones_like(x), x), whole)
+
+
+def _multiply_add(x: Any, y: Any, z: Any) -> Any:
+    return x * y + z
 
 
 def _positive_difference(x: Array, y: Array) -> Array:
@@ -131,30 +134,13 @@ def _difference(x: float, y: float) -> float:
     return x - y if x > y else 0.0
 
 
-def fused(x: float, y: float, z: float) -> float:
-    """x * y + z, rounded once."""
-    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
-        return x * y + z
-    exact = Fraction(x) * Fraction(y) + Fraction(z)
-    if exact == 0:
-        return x * y + z
-    try:
-        return exact.numerator / exact.denominator
-    except OverflowError:
-        return math.inf if exact > 0 else -math.inf
-
-
-def fused_odd(x: float, y: float, z: float) -> float:
-    """x * y + z of floats, rounded to odd, so that only the next rounding to float counts."""
-    product = x * y
-    total = product + z
-    if not math.isfinite(total):
-        return total
-    part = total - product
-    rest = (product - (total - part)) + (z - part)
-    if rest == 0 or int(math.ldexp(math.frexp(total)[0], 53)) % 2:
-        return total
-    return math.nextafter(total, math.inf if rest > 0 else -math.inf)
+def quotient(x: float, y: float) -> float:
+    """IEEE 754's x / y."""
+    if y != 0:
+        return x / y
+    if x == 0 or math.isnan(x):
+        return math.nan
+    return math.copysign(math.inf, x) * math.copysign(1.0, y)
 
 
 def _atanh_edge(x: float) -> float:
@@ -180,7 +166,7 @@ FUNCTIONS: dict[str, MathFunction] = {
     "nearbyint": MathFunction(np.rint, 0, _whole(round)),
     "copysign": MathFunction(np.copysign, 0, math.copysign, 2),
     "fdim": MathFunction(_positive_difference, 1, _difference, 2),
-    "fma": MathFunction(lambda x, y, z: x * y + z, 1, fused, 3),
+    "fma": MathFunction(_multiply_add, 1, _multiply_add, 3),
     "fmod": MathFunction(np.fmod, 0, _guarded(math.fmod), 2),
     "remainder": MathFunction(_each(math.remainder), 0, _guarded(math.remainder), 2),
     "sqrt": MathFunction(np.sqrt, 3, _guarded(math.sqrt)),

@@ -9,10 +9,10 @@ from mdh.diagnostics import Failed
 from mdh.frontend.c.header_constants import CONSTANTS
 from mdh.frontend.c.read import read_program
 from mdh.reference import evaluate
-from mdh.reference.interpreter import interpret
 from mdh.reference.numbers import numpy_dtype
 from mdh.source import Source
 from mdh.verify.arguments import make_arrays
+from tests.support.exact_interpreter import interpret
 from tests.support.native import compiler, run_native
 
 HEAD = (

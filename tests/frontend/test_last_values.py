@@ -8,9 +8,9 @@ import pytest
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.reference import evaluate
-from mdh.reference.interpreter import interpret
 from mdh.source import Source
 from mdh.verify.arguments import make_arrays
+from tests.support.exact_interpreter import interpret
 from tests.support.native import compiler, run_native
 
 HEAD = "void f(float x[12], float y[12], float z[12], int k[12], const float *a, float *b)"

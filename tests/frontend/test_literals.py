@@ -10,8 +10,8 @@ import pytest
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.ir.expr import Const
-from mdh.reference.interpreter import interpret
 from mdh.source import Source
+from tests.support.exact_interpreter import interpret
 from tests.support.native import compiler
 
 

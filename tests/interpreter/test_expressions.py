@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mdh.reference.interpreter import interpret
 from tests.interpreter.c_functions import COMPILERS, Arrays, native, random_function, syntax_of
+from tests.support.exact_interpreter import interpret
 from tests.support.native import knows
 
 

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.reference.interpreter import EndlessLoop, interpret, steps
+from mdh.reference.interpreter import EndlessLoop, steps
 from tests.interpreter.c_functions import COMPILERS, HEAD, native, syntax_of
 from tests.interpreter.test_expressions import different
+from tests.support.exact_interpreter import interpret
 
 BODIES_TEXT = """
 // unsigned bound below 0

@@ -15,7 +15,6 @@ from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.reference import evaluate
-from mdh.reference.interpreter import interpret
 from mdh.reference.numbers import numpy_dtype
 from mdh.target.emit import emit
 from mdh.target.text import KernelText
@@ -26,6 +25,7 @@ from tests.soundness.native import Library, compilers
 from tests.soundness.shrink import shrunk
 from tests.soundness.tree import Tree, lines_of, text_of
 from tests.soundness.verdict import alike
+from tests.support.exact_interpreter import interpret
 from tests.support.pairs import planned
 
 

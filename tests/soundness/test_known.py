@@ -13,7 +13,7 @@ from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.reference import evaluate, evaluate_bounded
 from mdh.reference.error import Bounded
-from mdh.reference.interpreter import Undecided, interpret, interpret_bounded
+from mdh.reference.interpreter import Undecided, interpret_bounded
 from mdh.reference.numbers import Array, numpy_dtype
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
@@ -21,6 +21,7 @@ from mdh.target.emit import emit
 from mdh.verify.arguments import Kind, make_arrays
 from tests.soundness.known import ANY, HEAD, KNOWN, N
 from tests.soundness.verdict import EQUAL, compared
+from tests.support.exact_interpreter import interpret
 from tests.support.native import compiler, run_native
 from tests.support.pairs import planned
 from tests.support.random_schedules import random_schedule

@@ -19,7 +19,7 @@ from mdh.lower.run import lower
 from mdh.machine import Machine
 from mdh.reference import evaluate, evaluate_bounded
 from mdh.reference.error import Bounded
-from mdh.reference.interpreter import Undecided, interpret, interpret_bounded
+from mdh.reference.interpreter import Undecided, interpret_bounded
 from mdh.reference.numbers import numpy_dtype
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
@@ -30,6 +30,7 @@ from tests.soundness.apart import evaluate_apart
 from tests.soundness.data import Flat, arguments_of, shaped, whole_of
 from tests.soundness.tree import Tree
 from tests.soundness.verdict import EQUAL, Verdict, alike, compared
+from tests.support.exact_interpreter import interpret
 from tests.support.pairs import planned
 from tests.support.random_schedules import random_schedule
 

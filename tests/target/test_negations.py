@@ -12,7 +12,7 @@ from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
-from mdh.reference.interpreter import Undecided, interpret
+from mdh.reference.interpreter import Undecided
 from mdh.reference.numbers import Array
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
@@ -20,6 +20,7 @@ from mdh.target.emit import emit
 from mdh.target.nvrtc import compile_cubin
 from mdh.target.text import KernelText
 from mdh.verify.arguments import Kind, make_arrays
+from tests.support.exact_interpreter import interpret
 from tests.support.pairs import planned
 from tests.support.random_schedules import random_schedule
 

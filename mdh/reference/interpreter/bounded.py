@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from mdh.reference.c.integers import COMPARE, Undecided, from_float
 from mdh.reference.c.types import Type
+from mdh.reference.functions import quotient
 from mdh.reference.interpreter.arithmetic import Value
 from mdh.reference.interpreter.bounded_functions import function_of, greater, special
 from mdh.reference.interpreter.carried import (
@@ -23,7 +24,6 @@ from mdh.reference.interpreter.carried import (
     value_of,
     whole,
 )
-from mdh.reference.interpreter.exact import quotient
 from mdh.reference.interpreter.rounding import rounding
 from mdh.source import Span
 

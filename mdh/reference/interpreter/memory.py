@@ -16,11 +16,10 @@ SMALL = 1 << 20
 class Overlay:
     """An unchanged array and what was written over it."""
 
-    __slots__ = ("convert", "flat", "size", "written")
+    __slots__ = ("convert", "flat", "written")
 
     def __init__(self, flat: NDArray[Any], *, real: bool) -> None:
         self.flat = flat
-        self.size = len(flat)
         self.convert: type[float] | type[int] = float if real else int
         self.written: dict[int, Value] = {}
 
@@ -31,9 +30,6 @@ class Overlay:
 
     def __setitem__(self, k: int, value: Value) -> None:
         self.written[k] = value
-
-    def __len__(self) -> int:
-        return self.size
 
 
 @dataclass(frozen=True, slots=True)

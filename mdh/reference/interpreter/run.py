@@ -12,7 +12,6 @@ from mdh.reference.error import Bounded
 from mdh.reference.interpreter.arithmetic import ScalarArithmetic, Value
 from mdh.reference.interpreter.bounded import BoundedScalarArithmetic
 from mdh.reference.interpreter.carried import error_of, value_of
-from mdh.reference.interpreter.exact import ExactArithmetic
 from mdh.reference.interpreter.memory import ArrayObject, Overlay
 from mdh.reference.interpreter.scope import ExecutionState
 from mdh.reference.interpreter.statements import Chosen, Statements
@@ -31,40 +30,19 @@ class Elements:
     bound: Array | None
 
 
-def interpret(
-    function: Function, arrays: Mapping[str, Array], scalars: Mapping[str, Any], *, limit: int = LIMIT
-) -> dict[str, Array]:
-    """Every array parameter as the C function leaves it, bit for bit; the given arrays stay as they are.
-
-    arrays: by parameter name, as many elements as the C says, of the C type's numpy type. scalars: every
-    scalar parameter. Raises Failed A130 (a subscript outside its array), A131 (an integer divided by zero),
-    EndlessLoop (more than `limit` iterations).
-    """
-    ran = _execute(function, arrays, scalars, ExactArithmetic(), None, limit)
-    out = {}
-    for name, memory in ran.parameters.items():
-        assert memory.given is not None
-        left = memory.given.copy()
-        if isinstance(memory.data, Overlay):
-            for k, value in memory.data.written.items():
-                left.reshape(-1)[k] = value
-        elif name in ran.written:
-            held = np.array(memory.data, np.float64 if memory.type.real else left.dtype)
-            left = held.astype(left.dtype).reshape(left.shape)
-        out[name] = left
-    return out
-
-
 def interpret_bounded(
     function: Function, arrays: Mapping[str, Array], scalars: Mapping[str, Any], *,
     strict: bool = False, limit: int = LIMIT,
 ) -> dict[str, Bounded]:  # fmt: skip
     """The arrays that the function assigns to, with the error that an implementation may make at each.
+    Elements whose every operation is exact in its type carry no bound.
 
-    Elements whose every operation is exact in its type carry no bound. strict: --strict-fp. Raises what
-    `interpret` raises, and Undecided where the way of the program depends on rounding.
+    arrays: by parameter name, as many elements as the C says, of the C type's numpy type; they stay as they
+    are. scalars: every scalar parameter. strict: --strict-fp. Raises Failed A130 (a subscript outside its
+    array), A131 (an integer divided by zero), EndlessLoop (more than `limit` iterations), and Undecided where
+    the way of the program depends on rounding.
     """
-    ran = _execute(function, arrays, scalars, BoundedScalarArithmetic(strict=strict), None, limit)
+    ran = execute(function, arrays, scalars, BoundedScalarArithmetic(strict=strict), None, limit)
     out = {}
     for name in sorted(ran.written & ran.parameters.keys()):
         memory = ran.parameters[name]
@@ -89,11 +67,11 @@ def interpret_elements(
 ) -> dict[str, Elements]:  # fmt: skip
     """The same for the iterations that `only` chooses. Returns the elements of each array that they write.
     Only arrays that are read are copied."""
-    ran = _execute(function, arrays, scalars, BoundedScalarArithmetic(strict=strict), only, limit)
+    ran = execute(function, arrays, scalars, BoundedScalarArithmetic(strict=strict), only, limit)
     return {name: _elements(ran.parameters[name]) for name in sorted(ran.written & ran.parameters.keys())}
 
 
-def _execute(
+def execute(
     function: Function, arrays: Mapping[str, Array], scalars: Mapping[str, Any], arithmetic: ScalarArithmetic,
     only: Chosen | None, limit: int,
 ) -> Statements:  # fmt: skip

@@ -15,8 +15,9 @@ from mdh.ir.syntax import (
     Statement,
     walked,
 )
+from mdh.reference.c.integers import Undecided
 from mdh.reference.c.types import INT, type_of
-from mdh.reference.interpreter.exact import ExactArithmetic
+from mdh.reference.interpreter.bounded import BoundedScalarArithmetic
 from mdh.reference.interpreter.expressions import Code, Run
 from mdh.reference.interpreter.memory import ArrayObject
 from mdh.reference.interpreter.scope import ExecutionState, ScalarObject, UnknownMeaning
@@ -26,10 +27,10 @@ from mdh.reference.interpreter.statements import Statements
 def steps(function: Function, scalars: Mapping[str, Any], limit: int) -> int:
     """The most assignments that the function runs (both branches of an `if` count). Returns limit + 1 if
     there are more, or if a trip count depends on more than numbers and scalar parameters."""
-    counter = _StepCounter(ExecutionState(ExactArithmetic()), scalars, limit)
+    counter = _StepCounter(ExecutionState(BoundedScalarArithmetic()), scalars, limit)
     try:
         return min(counter.all_of(function), limit + 1)
-    except (TooManySteps, UnknownMeaning):
+    except (TooManySteps, UnknownMeaning, Undecided):
         return limit + 1
 
 
