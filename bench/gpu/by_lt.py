@@ -144,8 +144,7 @@ class Tuned:
 
     def run(self, problem: "_Problem", pointers: Sequence[int], algorithm: lt.Algorithm) -> Call:
         left, right, out = map(c_void_p, pointers)
-        scalars = (problem.shape.alpha, problem.shape.beta)
-        factors = [byref(problem.factor(int(x) if problem.factor is c_int else x)) for x in scalars]
+        factors = [byref(problem.scalar(x)) for x in (problem.shape.alpha, problem.shape.beta)]
         arguments = (
             self.handle, problem.description, factors[0], left, problem.left, right, problem.right,
             factors[1], out, problem.out, out, problem.out, byref(algorithm),
@@ -160,7 +159,6 @@ class _Problem:
     def __init__(self, owner: Tuned, shape: Shape, types: Types, compute: int) -> None:
         self.owner, self.shape, self.library, self.compute = owner, shape, owner.library, compute
         self.types = types
-        self.factor = {lt.F64: c_double, lt.I32: c_int}.get(types.scalars, c_float)
         s = shape
         # both factors lie with the inner index next to one another where the first one is turned
         sides = (s.inner, s.rows) if s.turned else (s.rows, s.inner)
@@ -168,6 +166,15 @@ class _Problem:
         self.right = self._matrix(s.inner, s.columns, types.factors)
         self.out = self._matrix(s.rows, s.columns, types.results)
         self.description = self._described()
+
+    def scalar(self, value: float) -> c_double | c_int | c_float:
+        match self.types.scalars:
+            case lt.F64:
+                return c_double(value)
+            case lt.I32:
+                return c_int(int(value))
+            case _:
+                return c_float(value)
 
     def _described(self) -> c_void_p:
         out = self.library.created("MatmulDesc", c_int(self.compute), c_int(self.types.scalars))

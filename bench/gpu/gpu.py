@@ -4,7 +4,7 @@ import os
 from importlib import import_module
 from typing import Any
 
-from mdh.device.cuda_streams import stream_of
+from mdh.device.cuda_bound import stream_of
 
 # before cupy is imported, which reads it then
 os.environ.setdefault("CUPY_ACCELERATORS", "cub,cutensor")
