@@ -19,6 +19,7 @@ from mdh.machine import load_machine
 from mdh.results.comparison import RowKind
 from mdh.results.trial import Candidate, Effort, Failure, Limits, Outcome
 from mdh.source import Source
+from mdh.tuner.measure.bench import Ground
 from mdh.tuner.measure.inputs import write_expected
 from mdh.tuner.measure.local import LocalBench
 from mdh.tuner.records.key import Setting
@@ -37,7 +38,7 @@ SETTING = Setting(load_machine("generic-cpu"), "c", "a CPU")
 class ToldBench:
     """Each candidate's outcomes, round by round; the last one again after that."""
 
-    machine = SETTING.machine
+    ground = Ground(SETTING.machine, SETTING.target, SETTING.title, SETTING.versions)
 
     def __init__(
         self, folder: Path, told: dict[str, list[Outcome]], interrupt: Interrupt | None = None

@@ -148,7 +148,7 @@ def test_json_has_every_hole() -> None:
 
 
 def progress(**changes: object) -> RunProgress:
-    now = RunProgress("search", 30.0, 10, ((Failure.TIMEOUT, 2),), 5, 1e-3, 2e-3, 3, 60.0, None)
+    now = RunProgress("search", 30.0, 10, ((Failure.TIMEOUT, 2),), 1e-3, 2e-3, 60.0, None)
     return replace(now, **changes)  # type: ignore[arg-type]
 
 
