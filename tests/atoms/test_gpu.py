@@ -5,10 +5,15 @@ from random import Random
 import numpy as np
 import pytest
 
+from mdh.checker.run import check
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed
+from mdh.frontend.c.read import read_program
 from mdh.lower.run import lower
 from mdh.reference.evaluate import evaluate_bounded
+from mdh.schedule.default import default_schedule
+from mdh.schedule.printer import print_schedule
+from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.verify.verdict import fits
 from tests.atoms.blocks import Array, numpy_type
@@ -127,3 +132,27 @@ def test_sums_split_over_blocks(how: str) -> None:
     built = open_device("cuda:0").build(emit(lower(plan), program))
     built.call(arrays, {}).launch()
     np.testing.assert_array_equal(arrays["C"], product.expected(arrays))
+
+
+def defaults(number: int) -> Product:
+    """Sizes of any kind, of every type and layout."""
+    rng = Random(f"default {number}")
+    kind, layout = list(ATOMS)[number % len(ATOMS)], ("NN", "NT", "TN", "TT")[number // len(ATOMS) % 4]
+    step = rng.choice((1, 4, 8, 16))
+    m, n, k = (max(16, rng.randrange(16, 700) // step * step) for _ in range(3))
+    return Product(kind, layout, m, n, k, rng.choice(("", NARROW[kind])) if kind in NARROW else "")
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_default_schedules(number: int) -> None:
+    product, device = defaults(number), open_device("cuda:0")
+    program = read_program(Source("p.c", product.text))
+    schedule = default_schedule(program, device.machine, "cuda")
+    plan = check(program, schedule, device.machine, "cuda")
+    built = device.build(emit(lower(plan), program))
+    exact = whole_numbers(program, number)
+    for arrays, whole in ((exact, True), (random_numbers(exact, number), False)):
+        want = evaluate_bounded(program, arrays, exact=whole)["C"]
+        arrays["C"] = np.full(arrays["C"].shape, 77, numpy_type(program.buffer_of["C"].dtype))
+        built.call(arrays, {}).launch()
+        assert fits(arrays["C"], want).all(), print_schedule(schedule)

@@ -5,6 +5,8 @@ of cuBLAS, coalesced 8.5, shared memory 12.8, one-dimensional register tile 36.5
 tiling 93.7.
 """
 
+import pytest
+
 from mdh.cost.predict import predict
 from tests.cost.plans import plan_of, seconds
 
@@ -120,3 +122,28 @@ def test_loads_of_a_loop_are_in_flight_together() -> None:
     sizes = {"M": 1, "N": 1000, "K": 2048}
     few, many = (terms(text.format(256, n), **sizes)["latency"] for n in (16, 64))
     assert few < many < 2e-6
+
+
+MEASURED = {
+    ("matmul_bf16", "tensor", 4096): 449, ("matmul_bf16", "tensor_small", 4096): 638,
+    ("matmul_bf16", "tensor", 1024): 18.8, ("matmul_bf16", "tensor_small", 1024): 12.7,
+    ("matmul_double", "tensor", 4096): 2651, ("matmul_double", "tensor_small", 4096): 2940,
+    ("matmul_double", "tensor", 1024): 57.7, ("matmul_double", "tensor_small", 1024): 45.3,
+    ("matmul_int8_t", "tensor", 4096): 222, ("matmul_int8_t", "tensor", 1024): 10.2,
+}  # fmt: skip
+"""Microseconds on an H100: artifacts/h100/tensor_cores.md."""
+
+
+@pytest.mark.parametrize(("program", "schedule", "size"), MEASURED)
+def test_products_on_tensor_cores_are_near_what_was_measured(program: str, schedule: str, size: int) -> None:
+    text, measured = f"{program}/h200/{schedule}.mdh", MEASURED[program, schedule, size] * 1e-6
+    found = seconds(program, text, "h100", M=size, N=size, K=size)
+    assert 0.8 * measured < found < 1.4 * measured
+
+
+def test_tensor_cores_are_faster_than_threads() -> None:
+    for program, base in (
+        ("matmul_double", "matmul_double/h200/base.mdh"),
+        ("matmul_bf16", TILE.format(64, 8, 8)),
+    ):
+        assert 2 * seconds(program, None, "h100", **BIG) < seconds(program, base, "h100", **BIG)

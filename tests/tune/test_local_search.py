@@ -49,11 +49,12 @@ def order(place: Path, schedule: str | None = PLAIN, **options: object) -> Order
         ("matmul/h200/wide.mdh", "h200", "cuda", "matmul_init"),
         ("conv2d_56/h200/strips.mdh", "h200", "cuda", "conv2d_56"),
         ("matmul/generic-cpu/avx512.mdh", "generic-cpu", "c", "matmul_init"),
+        ("matmul_bf16/h200/tensor.mdh", "h200", "cuda", "matmul_bf16"),
     ],
 )
 def test_neighbours_are_schedules(name: str, machine: str, target: str, workload: str) -> None:
     schedule = parse_schedule(Source(name, (ROOT / "schedules" / name).read_text(encoding="utf-8")))
-    sizes = {"M": 1024, "N": 1024, "K": 1024} if workload == "matmul_init" else {}
+    sizes = {"M": 1024, "N": 1024, "K": 1024} if workload.startswith("matmul") else {}
     program = read_program(WORKLOADS[workload].source, defines=sizes)
     on: Machine = load_machine(machine)
     subjects: dict[str | None, SearchSubject] = {None: subject_of(program, program.stages[0], on, target)}
