@@ -65,7 +65,7 @@ GROUPS = """1: (de-)comp( 128, 64, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ ) @roles(l
 
 
 def test_registers_are_shared_out() -> None:
-    """The compiler ignores what warp groups ask for, with a warning, if it does not know what they begin with."""
+    """The compiler ignores what groups ask for, with a warning, if it does not know what they begin with."""
     program, module = lowered(Product("bf16", "NN", 256, 128, 256).text, GROUPS)
     cubin = compile_cubin(emit(module, program), "sm_90a")
     assert cubin.warnings == ()
