@@ -1,22 +1,29 @@
 """K152, K153: the staged data of a block fit its shared memory, and those of a thread fit its registers."""
 
 from collections.abc import Iterator
+from math import prod
 
 from mdh.checker.footprint import combine_bytes, fragment_words, register_words, shared_bytes
 from mdh.checker.rules.combine import choose_combines
 from mdh.checker.subject import Subject
 from mdh.diagnostics import Diagnostic, Label
-from mdh.hardware import Space
+from mdh.hardware import THREADED, Space
+from mdh.ir.atoms import GROUP_LANES
 from mdh.ir.tile import Copy, Hold
 from mdh.wording import plural
 
 SHARED, REGISTERS = "K152", "K153"
+UNIT = 8
+"""Registers are given out in multiples of it."""
+ADDRESSES = 16
+"""Registers that a thread of a warp group needs beside the results of atoms, which cannot spill."""
 
 
 def check_capacity(subject: Subject) -> Iterator[Diagnostic]:
     """K152. Bytes of all SM buffers, slots and combine scratch included <= shared memory of a block.
 
-    K153. 32-bit words of all RM buffers and fragments of a thread <= registers of a thread.
+    K153. 32-bit words of all RM buffers and fragments of a thread <= registers of a thread. With atoms of
+    warp groups: <= its share of the registers of a multiprocessor, less those that addresses need.
     """
     plan, tiles = choose_combines(subject), subject.tiles
     cpu = subject.machine.kind == "cpu"
@@ -25,9 +32,24 @@ def check_capacity(subject: Subject) -> Iterator[Diagnostic]:
     if used > limit:
         yield _shared(subject, used, 0 if cpu else combine_bytes(plan), limit)
     words = register_words(tiles) + fragment_words(plan)
-    limit = subject.machine.registers_per_thread
+    limit = min(subject.machine.registers_per_thread, _share(subject))
     if words > limit:
         yield _registers(subject, words, limit)
+
+
+def _share(subject: Subject) -> int:
+    """What is left of a thread's registers for the results of atoms of warp groups."""
+    plan, most = subject.plan, subject.machine.registers_per_thread
+    product = None if plan.atoms is None else plan.steps[plan.atoms].product
+    if product is None or not product.atom.grouped:
+        return most
+    threads = prod(plan.units(layer) for layer in THREADED)
+    if plan.roles is not None:
+        threads += plan.roles.load * GROUP_LANES
+    each = subject.machine.registers_per_unit // max(1, plan.grid.occupancy) // threads
+    if plan.roles is not None and plan.roles.registers is not None:
+        each = plan.roles.registers[1]
+    return min(each // UNIT * UNIT, most) - ADDRESSES
 
 
 def _shared(subject: Subject, used: int, scratch: int, limit: int) -> Diagnostic:
@@ -50,6 +72,10 @@ def _shared(subject: Subject, used: int, scratch: int, limit: int) -> Diagnostic
 def _registers(subject: Subject, words: int, limit: int) -> Diagnostic:
     largest = [node for node in subject.tiles.kept if node.tile.space is Space.RM]
     headline = f"a thread holds {words} registers of RM buffers, `{subject.machine.name}` has {limit}"
+    if limit < subject.machine.registers_per_thread:
+        headline = (
+            f"a thread holds {words} registers of RM buffers, a thread of this block has room for {limit}"
+        )
     labels = _labels(subject, largest, "registers")
     if not labels:
         labels = subject.at_step(0, "its tiles stay with one thread")
