@@ -260,3 +260,44 @@ def by_threads(rng: Random) -> Case:
         ranks = ("1,2,3" if draft.batched else "1,2",) * 2
         draft.step({"k": 1}, {"k": "FOR.9"}, f"A:RM[{ranks[0]}]", f"B:RM[{ranks[1]}]", more="@unroll")
     return draft.case()
+
+
+def by_windows(rng: Random) -> Case:
+    """A sum over rows of a window and over k, by warp groups: A is read at i + r, in a loop around the atoms."""
+    kind, n = rng.choice(("bf16", "f16")), rng.choice((8, 16, 32, 64))
+    groups, depth, window = rng.choice((1, 2)), 16 * rng.choice((1, 2, 4)), rng.choice((2, 3, 4))
+    m, rows = 64 * groups, rng.choice((1, 1, 2))
+    k = depth * rng.choice((1, 2, 3)) - rng.choice((0, 0, 8))
+    i, j = m * rng.choice((1, 2)) - rng.choice((0, 0, 8)), n * rng.choice((1, 2))
+    k, i, along_k = max(k, depth), max(i, m), rng.random() < 0.5
+    b, read = (f"[{window}][{j}][{k}]", "[r][j][k]") if along_k else (f"[{window}][{k}][{j}]", "[r][k][j]")
+    factor = TYPES[kind][0]
+    text = f"""void f(const {factor} A[{i + window - 1}][{k}], const {factor} B{b}, float C[{i}][{j}]) {{
+  for (int i = 0; i < {i}; i++)
+    for (int j = 0; j < {j}; j++) {{
+      float sum = 0;
+      for (int r = 0; r < {window}; r++)
+        for (int k = 0; k < {k}; k++)
+          sum += (float)A[i + r][k] * (float)B{read};
+      C[i][j] = sum;
+    }}
+}}
+"""
+    widths = {"A": depth * 2, "B": (depth if along_k else n) * 2}
+    swizzles = {
+        x: rng.choice([s for s in (32, 64, 128) if width % s == 0] or [32]) for x, width in widths.items()
+    }
+    a = f"A:SM[1,2]@copy(tma)@swizzle({swizzles['A']})"
+    b = f"B:SM[1,2,3]@copy(tma)@swizzle({swizzles['B']})"
+    outer = rng.choice(("^", rows if window % rows == 0 or rng.random() < 0.5 else "^"))
+    order = rng.choice((("FOR.1", "FOR.2"), ("FOR.2", "FOR.1")))
+    more = rng.choice(("", "@persistent")) + roles(rng, groups)
+    lines = [
+        f"( {m}, {n}, ^, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^, ^ ) {more}",
+        *([f"( ^, ^, {outer}, ^ ) ( ^, ^ ; ^ ) ( ^, ^, FOR.3, ^ )"] if outer not in ("^", 1) else []),
+        f"( ^, ^, 1, {depth} ) ( {a}, {b} ; C:RM[1,2] ) ( ^, ^, {order[0]}, {order[1]} ) {slots(rng)}",
+        *(["( 64, ^, ^, ^ ) ( ^, ^ ; ^ ) ( WGP.y, ^, ^, ^ )"] if groups > 1 else []),
+        f"( 64, {n}, 1, 16 ) ( ^, ^ ; ^ ) ( MMA.m, MMA.n, ^, MMA.k ) @atom(wgmma)",
+    ]
+    steps = (f"{number}: (de-)comp{line}" for number, line in enumerate(lines, 1))
+    return Case(text, "\n".join(steps) + "\n")
