@@ -263,7 +263,7 @@ def by_threads(rng: Random) -> Case:
 
 
 def by_windows(rng: Random) -> Case:
-    """A sum over rows of a window and over k, by warp groups: A is read at i + r, in a loop around the atoms."""
+    """A sum over a window and over k, by warp groups. A is read at i + r, in a loop around the atoms."""
     kind, n = rng.choice(("bf16", "f16")), rng.choice((8, 16, 32, 64))
     groups, depth, window = rng.choice((1, 2)), 16 * rng.choice((1, 2, 4)), rng.choice((2, 3, 4))
     m, rows = 64 * groups, rng.choice((1, 1, 2))
