@@ -33,7 +33,7 @@ def launch_of(nest: Nest) -> Launch:
         size, count = prod(blocks), prod(clusters)
         slots = max(1, nest.machine.units * max(1, plan.grid.occupancy) // size)
         count = min(count, slots) if plan.grid.persistent else count
-        return Launch((count * size, 1, 1), _block(nest), (size, 1, 1), plan.grid.occupancy)
+        return Launch((count * size, 1, 1), _block(nest), (size, 1, 1), _least_blocks(nest))
     if plan.grid.persistent:
         total = grid[0] * grid[1] * grid[2]
         slots = nest.machine.units * max(1, plan.grid.occupancy)
@@ -42,12 +42,20 @@ def launch_of(nest: Nest) -> Launch:
         grid = (grid[0] * grid[1] * grid[2], 1, 1)
     elif plan.grid.order != BlockOrder.ROWS:
         grid = (grid[0] * grid[1], 1, grid[2])
-    return Launch(grid, _block(nest), cluster, plan.grid.occupancy)
+    return Launch(grid, _block(nest), cluster, _least_blocks(nest))
 
 
 def _in_line(nest: Nest) -> bool:
     """The grid's tiles are taken from a line: their coordinates are not the grid's."""
     return nest.plan.grid.persistent or nest.plan.grid.order != BlockOrder.ROWS
+
+
+def _least_blocks(nest: Nest) -> int:
+    """As of Launch. Roles share out registers that the compiler must know: it gives each thread an equal part
+    of a multiprocessor's only if it is told how many blocks that one runs."""
+    roles = nest.plan.roles
+    shared = roles is not None and roles.registers is not None
+    return max(nest.plan.grid.occupancy, int(shared))
 
 
 def _block(nest: Nest) -> tuple[int, int, int]:

@@ -46,7 +46,7 @@ def copy_engine_line(s: CopyEngineStmt, scope: PrintScope, dialect: Dialect) -> 
         case Expect(buffer, index, size):
             return f"expect_bytes({at(buffer, index)}, {size});"
         case Arrive(buffer, index, None):
-            return f"arrive({at(buffer, index)});"
+            return f"arrive_here({at(buffer, index)});"
         case Arrive(buffer, index, rank) if rank is not None:
             return f"arrive_at({at(buffer, index)}, {said(rank)});"
         case Await(buffer, index, parity):
@@ -164,7 +164,7 @@ INLINE void init_tokens(unsigned long long *tokens, int arrivals)
                  :: "r"({_SHARED("token")}), "r"(bytes) : "memory");
 }}
 """,
-    "arrive": f"""INLINE void arrive(unsigned long long *token)
+    "arrive_here": f"""INLINE void arrive_here(unsigned long long *token)
 {{
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];"
                  :: "r"({_SHARED("token")}) : "memory");

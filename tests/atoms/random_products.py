@@ -184,20 +184,22 @@ def by_groups(rng: Random) -> Case:
     kind = rng.choice(("bf16", "bf16", "f16", "i8", "u8"))
     size, n = BYTES[kind], rng.choice(COLUMNS)
     depth = 32 // size
-    groups = rng.choice(((1, 1), (2, 1), (1, 2), (2, 2), (3, 1)))
+    groups = rng.choice(
+        ((1, 1, 1), (2, 1, 1), (1, 2, 1), (2, 2, 1), (3, 1, 1), (2, 1, 1), (1, 1, 2), (2, 1, 2))
+    )
     m_is, n_is = "ij" if rng.random() < 0.9 else "ji"
     own = {
         m_is: 64 * rng.choice((1, 1, 2)), n_is: n * rng.choice((1, 1, 2)),
         "k": depth * rng.choice((1, 2, 2, 4, 3)),
     }  # fmt: skip
-    block = {"i": own["i"] * groups[0], "j": own["j"] * groups[1], "k": own["k"]}
+    block = {"i": own["i"] * groups[0], "j": own["j"] * groups[1], "k": own["k"] * groups[2]}
     draft = _draft(rng, kind, block, along_k=size == 1 and rng.random() < 0.95)
     factors = {x: draft.staged(rng, x, _swizzle(rng, x, draft, block)) for x in "AB"}
-    _grid(rng, draft, block, roles(rng, groups[0] * groups[1]))
+    _grid(rng, draft, block, roles(rng, groups[0] * groups[1] * groups[2]))
     _staging(rng, draft, block, factors)
-    if groups != (1, 1):
+    if groups != (1, 1, 1):
         cyclic = rng.choice(("", "", "", "@cyclic(8)", "@cyclic(64)"))
-        split = {d: f"WGP.{axis}{cyclic}" for d, axis, g in zip("ij", "yx", groups, strict=True) if g > 1}
+        split = {d: f"WGP.{axis}{cyclic}" for d, axis, g in zip("ijk", "yxz", groups, strict=True) if g > 1}
         draft.step({d: own[d] for d in split}, split)
     if rng.random() < 0.1:
         # a loop over parts of what a group computes, or of what is staged
@@ -218,20 +220,20 @@ def by_warps(rng: Random) -> Case:
     if kind == "f64":
         m, depths = rng.choice(((8, (4,)), (16, (4, 8, 16))))
     atom = {"i": m, "j": 8, "k": rng.choice(depths)}
-    warps = rng.choice(((1, 1), (2, 2), (4, 1), (2, 1)))
+    warps = rng.choice(((1, 1, 1), (2, 2, 1), (4, 1, 1), (2, 1, 1), (1, 1, 2), (2, 1, 2)))
     own = {
         "i": m * rng.choice((1, 2)),
         "j": 8 * rng.choice((1, 2, 4)),
         "k": atom["k"] * rng.choice((1, 2, 4)),
     }
-    block = {"i": own["i"] * warps[0], "j": own["j"] * warps[1], "k": own["k"]}
+    block = {"i": own["i"] * warps[0], "j": own["j"] * warps[1], "k": own["k"] * warps[2]}
     draft = _draft(rng, kind, block, along_k=size == 1)
     factors = {x: draft.staged(rng, x, rng.choice((0, _swizzle(rng, x, draft, block)))) for x in "AB"}
     if rng.random() < 0.1:
         factors["A"] = factors["A"].replace("@copy(tma)", "")
-    _grid(rng, draft, block, roles(rng, 1) if warps in ((4, 1), (2, 2)) else "")
+    _grid(rng, draft, block, roles(rng, 1) if warps in ((4, 1, 1), (2, 2, 1)) else "")
     _staging(rng, draft, block, factors)
-    split = {d: f"WRP.{axis}" for d, axis, w in zip("ij", "yx", warps, strict=True) if w > 1}
+    split = {d: f"WRP.{axis}" for d, axis, w in zip("ijk", "yxz", warps, strict=True) if w > 1}
     if split:
         draft.step({d: own[d] for d in split}, split)
     batch = {"b": 1} if draft.batched else {}
@@ -258,3 +260,44 @@ def by_threads(rng: Random) -> Case:
         ranks = ("1,2,3" if draft.batched else "1,2",) * 2
         draft.step({"k": 1}, {"k": "FOR.9"}, f"A:RM[{ranks[0]}]", f"B:RM[{ranks[1]}]", more="@unroll")
     return draft.case()
+
+
+def by_windows(rng: Random) -> Case:
+    """A sum over a window and over k, by warp groups. A is read at i + r, in a loop around the atoms."""
+    kind, n = rng.choice(("bf16", "f16")), rng.choice((8, 16, 32, 64))
+    groups, depth, window = rng.choice((1, 2)), 16 * rng.choice((1, 2, 4)), rng.choice((2, 3, 4))
+    m, rows = 64 * groups, rng.choice((1, 1, 2))
+    k = depth * rng.choice((1, 2, 3)) - rng.choice((0, 0, 8))
+    i, j = m * rng.choice((1, 2)) - rng.choice((0, 0, 8)), n * rng.choice((1, 2))
+    k, i, along_k = max(k, depth), max(i, m), rng.random() < 0.5
+    b, read = (f"[{window}][{j}][{k}]", "[r][j][k]") if along_k else (f"[{window}][{k}][{j}]", "[r][k][j]")
+    factor = TYPES[kind][0]
+    text = f"""void f(const {factor} A[{i + window - 1}][{k}], const {factor} B{b}, float C[{i}][{j}]) {{
+  for (int i = 0; i < {i}; i++)
+    for (int j = 0; j < {j}; j++) {{
+      float sum = 0;
+      for (int r = 0; r < {window}; r++)
+        for (int k = 0; k < {k}; k++)
+          sum += (float)A[i + r][k] * (float)B{read};
+      C[i][j] = sum;
+    }}
+}}
+"""
+    widths = {"A": depth * 2, "B": (depth if along_k else n) * 2}
+    swizzles = {
+        x: rng.choice([s for s in (32, 64, 128) if width % s == 0] or [32]) for x, width in widths.items()
+    }
+    a = f"A:SM[1,2]@copy(tma)@swizzle({swizzles['A']})"
+    b = f"B:SM[1,2,3]@copy(tma)@swizzle({swizzles['B']})"
+    outer = rng.choice(("^", rows if window % rows == 0 or rng.random() < 0.5 else "^"))
+    order = rng.choice((("FOR.1", "FOR.2"), ("FOR.2", "FOR.1")))
+    more = rng.choice(("", "@persistent")) + roles(rng, groups)
+    lines = [
+        f"( {m}, {n}, ^, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^, ^ ) {more}",
+        *([f"( ^, ^, {outer}, ^ ) ( ^, ^ ; ^ ) ( ^, ^, FOR.3, ^ )"] if outer not in ("^", 1) else []),
+        f"( ^, ^, 1, {depth} ) ( {a}, {b} ; C:RM[1,2] ) ( ^, ^, {order[0]}, {order[1]} ) {slots(rng)}",
+        *(["( 64, ^, ^, ^ ) ( ^, ^ ; ^ ) ( WGP.y, ^, ^, ^ )"] if groups > 1 else []),
+        f"( 64, {n}, 1, 16 ) ( ^, ^ ; ^ ) ( MMA.m, MMA.n, ^, MMA.k ) @atom(wgmma)",
+    ]
+    steps = (f"{number}: (de-)comp{line}" for number, line in enumerate(lines, 1))
+    return Case(text, "\n".join(steps) + "\n")

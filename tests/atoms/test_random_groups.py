@@ -12,12 +12,12 @@ from mdh.verify.verdict import fits
 from tests.atoms.blocks import numpy_type
 from tests.atoms.products import lowered, whole_numbers
 from tests.atoms.random_maps import mapped, stencil
-from tests.atoms.random_products import Case, by_groups, by_threads, by_warps
+from tests.atoms.random_products import Case, by_groups, by_threads, by_warps, by_windows
 from tests.atoms.warps import run
 
 COUNT = int(os.environ.get("MDH_RANDOM_ATOMS", "24"))
 
-KINDS = (by_groups, by_groups, by_groups, by_warps, by_threads, stencil, mapped)
+KINDS = (by_groups, by_groups, by_groups, by_warps, by_windows, by_threads, stencil, mapped)
 
 
 def drawn(seed: int) -> Case:

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from tests.atoms.products import computed
+from mdh.target.emit import emit
+from mdh.target.nvrtc import compile_cubin
+from tests.atoms.products import Product, computed, lowered
 
 PRODUCT = """void product(const float A[8][16], const float B[16][32], float C[8][32]) {
   for (int i = 0; i < 8; i++)
@@ -51,3 +53,20 @@ def test_turns_without_atoms(seed: int) -> None:
     before, after = computed(BATCHES, PAIRS, seed=seed)
     a, b = (before[x].astype(np.float64) for x in "AB")
     np.testing.assert_array_equal(after["C"], a @ b)
+
+
+GROUPS = """1: (de-)comp( 128, 64, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ ) @roles(load=1, math=2, regs=24/240)
+2: (de-)comp( ^, ^, 64 )
+             ( A:SM[1,2]@copy(tma)@swizzle(128), B:SM[1,2]@copy(tma)@swizzle(128) ; C:RM[1,2] )
+             ( ^, ^, FOR.1 ) @stages(3)
+3: (de-)comp( 64, ^, ^ ) ( ^, ^ ; ^ ) ( WGP.y, ^, ^ )
+4: (de-)comp( 64, 64, 16 ) ( ^, ^ ; ^ ) ( MMA.m, MMA.n, MMA.k )
+"""
+
+
+def test_registers_are_shared_out() -> None:
+    """The compiler ignores what groups ask for, with a warning, if it does not know what they begin with."""
+    program, module = lowered(Product("bf16", "NN", 256, 128, 256).text, GROUPS)
+    cubin = compile_cubin(emit(module, program), "sm_90a")
+    assert cubin.warnings == ()
+    assert {k.registers for k in cubin.kernels.values()} == {168}
