@@ -36,7 +36,7 @@ def loop_rows(program: Program, plan: StagePlan) -> tuple[LoopRow, ...]:
         for split in _in_order(step):
             rows.append(_loop(plan, step, split, depth))
             depth += 1
-        rows.extend(_memory_rows(step, depth))
+        rows.extend(_memory_rows(plan, step, depth))
     rows.append(LoopRow(depth, "body", plan.stage.name, plan.steps[-1].number if plan.steps else 0))
     return tuple(rows)
 
@@ -58,16 +58,27 @@ def _loop(plan: StagePlan, step: PlanStep, split: Split, depth: int) -> LoopRow:
         detail.append(f"{step.stages} stages")
     if split.layer is None and step.unroll is not None and step.unroll != 1:
         detail.append("unrolled" if step.unroll == 0 else f"unrolled by {step.unroll}")
+    detail += _of_atoms(plan, step)
     name = f"{split.layer}.{_AXES[split.axis]}" if split.layer else "for"
     kind = "unit" if split.layer else "for"
     return LoopRow(depth, kind, name, step.number, dim, split.parts, split.tile, last, ", ".join(detail))
 
 
-def _memory_rows(step: PlanStep, depth: int) -> list[LoopRow]:
+def _of_atoms(plan: StagePlan, step: PlanStep) -> list[str]:
+    """What a loop has to do with the atoms of tensor cores."""
+    if step.product is not None:
+        atom = step.product.atom
+        return [f"{'×'.join(map(str, atom.shape))} {atom.word}"]
+    return ["inside an atom"] if plan.atoms is not None and not step.text else []
+
+
+def _memory_rows(plan: StagePlan, step: PlanStep, depth: int) -> list[LoopRow]:
     rows = []
     for x in step.stagings:
         extra = [f"pad {x.pad}"] if x.pad else []
-        extra += [f"{x.engine} copy"] if x.engine != Engine.PLAIN else []
+        extra += [f"swizzle {x.swizzle}"] if x.swizzle else []
+        by = " by a warp group that only copies" if plan.roles is not None and x.engine == Engine.TMA else ""
+        extra += [f"{x.engine} copy{by}"] if x.engine != Engine.PLAIN else []
         rows.append(
             LoopRow(depth, "copy", _place(x.buffer, x.region, x.layout), step.number, detail=", ".join(extra))
         )
