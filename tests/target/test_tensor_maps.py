@@ -70,7 +70,7 @@ def test_the_manifest_says_what_a_map_is_of() -> None:
 
 def test_the_launcher_declares_each_name_once() -> None:
     launcher = next(text for name, text in files().items() if name.endswith("_launch.cu"))
-    body = launcher[launcher.index("int await_(") :]
+    body = launcher[launcher.index("int await(") :]
     declared = re.findall(r"tensor_map (\w+);", body)
     params = re.findall(r"\*(\w+)[,)]", body[: body.index("{")])
     assert len(declared) == 4
@@ -80,20 +80,20 @@ def test_the_launcher_declares_each_name_once() -> None:
 
 def test_no_line_is_long() -> None:
     for name, text in files().items():
-        long = [x for x in text.splitlines() if len(x) > 110 and "// " not in x and "await_(" not in x]
+        long = [x for x in text.splitlines() if len(x) > 110 and "// " not in x and "await(" not in x]
         assert not name.endswith(".cu") or not long, long
 
 
 @pytest.mark.skipif(NVCC is None, reason="no nvcc")
 def test_nvcc_builds_it_without_warnings(tmp_path: Path) -> None:
     write(files(), tmp_path)
-    words = [str(NVCC), "-gencode", "arch=compute_90a,code=sm_90a", "-O1", "-c", "await__launch.cu"]
+    words = [str(NVCC), "-gencode", "arch=compute_90a,code=sm_90a", "-O1", "-c", "await_launch.cu"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "warning" not in done.stderr, done.stderr
 
 
 def test_words_of_the_copy_engine_are_kept() -> None:
-    for name in ("await", "arrive", "tensor_map", "box_copy_2d", "wgmma_fence", "shared_matrix"):
+    for name in ("token_await", "tokens_ready", "tensor_map", "box_copy_2d", "wgmma_fence", "shared_matrix"):
         assert not is_free(name, "cuda") and not is_free_function(name)
     for name in ("encode", "tensor_map", "cuuint32_t", "CUtensorMap", "cuTensorMapEncodeTiled"):
         assert not is_free(name, "host")
