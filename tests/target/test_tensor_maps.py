@@ -13,6 +13,7 @@ from mdh.target.emit import emit
 from mdh.target.folder import folder
 from mdh.target.names import is_free, is_free_function
 from tests.atoms.products import planned
+from tests.support.source_tree import ROOT
 from tests.target.test_folder import write
 
 PROGRAM = """void await(const __bf16 A_map[256][128], const __bf16 turn[128][256], float tensor_map[256][256],
@@ -44,6 +45,11 @@ stage A_map_map {
                            A_map_map:RM[1,2] ) ( ^, ^, FOR.1 ) @stages(5)
 3: (de-)comp( 64, 128, 16 ) ( ^, ^ ; ^ ) ( MMA.m, MMA.n, MMA.k ) @atom(wgmma)
 }
+"""
+ROLES_OF_THREADS = """
+1: (de-)comp( 64,64,^ ) ( ^,^ ; ^ ) ( BLK.y, BLK.x, ^ ) @roles(load=1, math=1)
+2: (de-)comp( ^,^,32 ) ( A:SM[1,2]@copy(tma), B:SM[1,2]@copy(tma) ; C:RM[1,2] ) ( ^,^,FOR.1 ) @stages(2)
+3: (de-)comp( 4,8,^ ) ( ^,^ ; ^ ) ( THR.y, THR.x, ^ )
 """
 NVCC = shutil.which("nvcc")
 
@@ -97,3 +103,12 @@ def test_words_of_the_copy_engine_are_kept() -> None:
         assert not is_free(name, "cuda") and not is_free_function(name)
     for name in ("encode", "tensor_map", "cuuint32_t", "CUtensorMap", "cuTensorMapEncodeTiled"):
         assert not is_free(name, "host")
+
+
+def test_threads_that_compute_are_the_first_ones() -> None:
+    """The block has one dimension, to which those that copy are added; 16 × 8 threads compute."""
+    source = (ROOT / "inputs_c" / "matmul.c").read_text(encoding="utf-8")
+    program, plan = planned(source, ROLES_OF_THREADS)
+    emitted = emit(lower(plan), program)
+    assert emitted.kernels[0].launch.block == (256, 1, 1)
+    assert "thr_i = tid / 8;" in emitted.source and "thr_j = tid % 8;" in emitted.source
