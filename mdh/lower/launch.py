@@ -1,7 +1,7 @@
 """Binding units to hardware: the launch shape, and every core level's variable from block and thread ids.
 
-Linear thread id, x fastest: lanes of a warp, warps, warp groups. A block without WRP, WGP and roles has its own
-shape; otherwise it is one-dimensional and coordinates are digits of the linear id.
+Linear thread id, x fastest: lanes of a warp, warps, warp groups. A block without WRP, WGP and roles has
+its own shape; otherwise it is one-dimensional and coordinates are digits of the linear id.
 """
 
 from math import prod
