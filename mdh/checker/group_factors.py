@@ -23,8 +23,10 @@ class GroupFactor:
     along_k: bool
 
 
-def group_factor(product: Product, own: int, copy: Copy, levels: Levels, step: int) -> GroupFactor | Reason:
-    """own: the dimension of the factor beside k. step: the index of the MMA step."""
+def group_factor(
+    product: Product, own: int, copy: Copy, index: tuple[Affine, ...], levels: Levels, step: int
+) -> GroupFactor | Reason:
+    """own: the dimension of the factor beside k. index: where it is read. step: the index of the MMA step."""
     tile, atom, name = copy.tile, product.atom, copy.tile.buffer
     if copy.engine is not Engine.TMA or not tile.swizzle:
         fact = f"warp groups read factors that the copy engine has swizzled, and `{name}` is not"
@@ -45,7 +47,7 @@ def group_factor(product: Product, own: int, copy: Copy, levels: Levels, step: i
     row = tile.span or tile.shape[fast]
     whole = depth if along_k else row
     for axis, of in ((fast, whole), (slow, BOX_LINE)):
-        if _inside(copy.linear[axis], axis, copy, levels, step, of):
+        if _inside(index[axis], axis, copy, levels, step, of):
             fact = f"atoms begin inside of the pattern of the swizzle of `{name}`: it has {of} elements"
             said = f"tiles and atoms in multiples of {of} along dimension {axis + 1} of `{name}`"
             return f"{fact} along dimension {axis + 1}", said

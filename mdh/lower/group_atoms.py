@@ -76,7 +76,7 @@ def _factor(nest: Nest, product: Product, load: Load, own: int, s: int, scope: S
         for c in nest.tiles.copies
         if (c.tile.buffer, c.linear) == key_of(load.buffer, access) and c.tile.space is Space.SM
     )
-    found = group_factor(product, own, copy, nest.levels, s)
+    found = group_factor(product, own, copy, access, nest.levels, s)
     assert isinstance(found, GroupFactor)
     buf, size = instance.buf, load.dtype.bytes
     block = buf.strides[len(buf.shape) - len(instance.axes) - 1] * size if instance.span else BOX_LINE * 2

@@ -1,7 +1,7 @@
 """Binding units to hardware: the launch shape, and every core level's variable from block and thread ids.
 
-Linear thread id, x fastest: lanes of a warp, warps, warp groups. A block without WRP, WGP and roles is
-launched in its own shape; otherwise it is one-dimensional and coordinates are digits of the linear id.
+Linear thread id, x fastest: lanes of a warp, warps, warp groups. A block without WRP, WGP and roles has
+its own shape; otherwise it is one-dimensional and coordinates are digits of the linear id.
 """
 
 from math import prod
@@ -71,6 +71,7 @@ def _block(nest: Nest) -> tuple[int, int, int]:
 
 
 def _linear(nest: Nest) -> bool:
+    """Whether the block is one-dimensional: threads that copy come after those that compute."""
     return nest.plan.roles is not None or any(nest.plan.units(layer) > 1 for layer in (Layer.WGP, Layer.WRP))
 
 

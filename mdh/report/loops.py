@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from mdh.hardware import Engine
 from mdh.ir.layout import Level
-from mdh.ir.plan import StagePlan
+from mdh.ir.plan import PlanStep, StagePlan
 from mdh.ir.tile import Copy, Hold
 
 AXES = "xyz"
@@ -57,9 +57,18 @@ def _loop(plan: StagePlan, level: Level, depth: int) -> LoopRow:
         detail.append(f"{step.stages} stages")
     if level.layer is None and step.unroll is not None and step.unroll != 1:
         detail.append("unrolled" if step.unroll == 0 else f"unrolled by {step.unroll}")
+    detail += _of_atoms(plan, step)
     name = f"{level.layer}.{AXES[level.axis]}" if level.layer else "for"
     kind = "unit" if level.layer else "for"
     return LoopRow(depth, kind, name, step.number, dim, level.parts, level.tile, last, ", ".join(detail))
+
+
+def _of_atoms(plan: StagePlan, step: PlanStep) -> list[str]:
+    """What a loop has to do with the atoms of tensor cores."""
+    if step.product is not None:
+        atom = step.product.atom
+        return [f"{'×'.join(map(str, atom.shape))} {atom.word}"]
+    return ["inside an atom"] if plan.atoms is not None and not step.text else []
 
 
 def _kept(plan: StagePlan, node: Copy | Hold, depth: int) -> Iterator[LoopRow]:
@@ -72,8 +81,11 @@ def _kept(plan: StagePlan, node: Copy | Hold, depth: int) -> Iterator[LoopRow]:
         outputs = plan.stage.results[node.result].outputs
         # the lanes of vectors are no dimension of the array
         kind, buffers, rank = "hold", [o.buffer for o in outputs], len(outputs[0].index)
-    elif node.engine is not Engine.PLAIN:
-        detail.append(f"{node.engine} copy")
+    else:
+        detail += [f"swizzle {tile.swizzle}"] if tile.swizzle else []
+        alone = plan.roles is not None and node.engine is Engine.TMA
+        by = " by a warp group that only copies" if alone else ""
+        detail += [f"{node.engine} copy{by}"] if node.engine is not Engine.PLAIN else []
     layout, number = ",".join(str(k + 1) for k in tile.layout if k < rank), plan.steps[node.step].number
     for buffer in buffers:
         yield LoopRow(depth, kind, f"{buffer}:{tile.space}[{layout}]", number, detail=", ".join(detail))

@@ -1,11 +1,14 @@
 """What one kernel takes of a multiprocessor or core: threads, shared bytes, registers, residency."""
 
 from dataclasses import dataclass
+from math import prod
 
 from mdh.hardware import Space
+from mdh.ir.copy_engine import SetRegisters
 from mdh.ir.kernel import Alloc, For, If, Kernel, Stmt, While
+from mdh.ir.walk import statements
 from mdh.machine import Machine
-from mdh.occupancy import room
+from mdh.occupancy import registers_at, room
 from mdh.target.shared import shared_layout
 
 SPARE_REGISTERS = 20
@@ -31,6 +34,8 @@ class Resources:
     waves: float
     limits: tuple[tuple[str, int], ...] = ()
     own: bool = True
+    shares: tuple[int, ...] = ()
+    """Registers of a thread that computes, and of one that copies, where `@roles` says them."""
 
     @property
     def threads(self) -> int:
@@ -46,6 +51,10 @@ def resources_of(kernel: Kernel, name: str, machine: Machine) -> Resources:
     private = _private(kernel.body)
     registers = min(machine.registers_per_thread or 255, -(-private // 4) + SPARE_REGISTERS)
     grid, block = kernel.launch.grid, kernel.launch.block
+    shares = tuple(s.count for s in statements(kernel.body) if isinstance(s, SetRegisters))
+    if shares:
+        # the block begins with an equal share for each
+        registers = registers_at(machine, prod(block) // machine.warp * max(1, kernel.launch.min_blocks))
     threads, blocks = block[0] * block[1] * block[2], grid[0] * grid[1] * grid[2]
     limits = {} if machine.kind == "cpu" else room(machine, threads, registers, shared)
     limit = min(limits, key=lambda k: limits[k], default="")
@@ -56,6 +65,7 @@ def resources_of(kernel: Kernel, name: str, machine: Machine) -> Resources:
     return Resources(
         name, grid, block, shared, private, registers, resident, occupancy, limit, waves,
         tuple(limits.items()),
+        shares=shares,
     )  # fmt: skip
 
 

@@ -64,6 +64,12 @@ class _Result:
         return prod(d.extent for d in self.stage.stage.dims)
 
     @property
+    def sums(self) -> int:
+        """Points whose sum one access to a partial result takes: those along k in an atom."""
+        step = None if self.stage.atoms is None else self.stage.steps[self.stage.atoms]
+        return 1 if step is None or step.product is None else step.product.atom.k
+
+    @property
     def elements(self) -> int:
         """The number of results."""
         return prod(d.extent for d in self.stage.stage.dims if d.kind is DimKind.CC)
@@ -129,7 +135,7 @@ def _stored(r: _Result) -> Iterator[Transfer]:
 def _reduction(r: _Result) -> Iterator[Transfer]:
     name, regions = r.fold.outputs[0].buffer, r.regions
     parts = r.elements * r.units(*BLOCKED)
-    yield Transfer(name, Space.RM, OPERANDS, 0, (), 2 * r.width, r.points)
+    yield Transfer(name, Space.RM, OPERANDS, 0, (), 2 * r.width, r.points // r.sums)
     for inner, outer in pairwise(regions):
         yield Transfer(name, inner.space, outer.space, outer.step, (), 2 * r.width, parts * inner.turns)
     source, turns = regions[-1].space, regions[-1].turns

@@ -176,10 +176,13 @@ def _resources_text(r: Resources) -> str:
             f"    packed buffers {bytes_text(r.shared_bytes)}, register tiles {bytes_text(r.private_bytes)}"
             " a work-group\n"
         )
+    registers = f"about {r.registers} registers a thread"
+    if r.shares:
+        registers = f"{r.shares[0]} registers a thread that computes, {r.shares[1]} one that copies"
     return (
         f"  kernel {r.kernel}\n    grid {grid}, block {block}: "
         f"{counted(r.blocks, 'block')} of {plural(r.threads, 'thread')}\n"
-        f"    shared {bytes_text(r.shared_bytes)} a block, about {r.registers} registers a thread\n"
+        f"    shared {bytes_text(r.shared_bytes)} a block, {registers}\n"
         f"    {plural(r.resident, 'block')} a multiprocessor ({r.limit} bound), "
         f"occupancy {r.occupancy:.0%}, {r.waves:.2f} waves\n"
     )

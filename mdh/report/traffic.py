@@ -43,6 +43,8 @@ def _input_moves(stage: StagePlan, tiles: Tiles, group: AccessGroup, passes: Pas
     if source is Space.RM:
         points = prod(d.extent for d in stage.stage.dims) * passes.points
         return [*moves, Transfer(buffer, source, OPERANDS, 0, (), size * len(group.members), points)]
+    if stage.atoms is not None and not all(a.finish for a in group.members):
+        return [*moves, _atom_reads(stage, stage.atoms, tiles, group)]
     outer, inner = _unrolled(stage, tiles)
     used = range(len(stage.stage.dims)) if group.gather else group.dims
     # compilers hoist a load out of loops that do not change where it reads
@@ -54,6 +56,21 @@ def _input_moves(stage: StagePlan, tiles: Tiles, group: AccessGroup, passes: Pas
     box = group.box(tiles.levels, frozenset(n.level.var for n in inner))
     count = prod(n.level.parts for n in outer) * passes.points
     return [*moves, Transfer(buffer, source, OPERANDS, 0, box, prod(box) * size, count)]
+
+
+def _atom_reads(stage: StagePlan, s: int, tiles: Tiles, group: AccessGroup) -> Transfer:
+    """What atoms read of a factor. s: their step. A warp loads a fragment once for all atoms that share it; a
+    warp group reads its factors for each atom anew."""
+    product = stage.steps[s].product
+    assert product is not None
+    outer = [n.level for n in tiles.around if n.level.step <= s]
+    if not product.atom.grouped:
+        other = product.n if group.buffer == product.left.buffer else product.m
+        outer = [lv for lv in outer if (lv.step, lv.dim) != (s, other)]
+    inner = frozenset(n.level.var for n in tiles.around if n.level.step > s)
+    box = group.box(tiles.levels, inner)
+    count, number = prod(lv.parts for lv in outer), stage.steps[s].number
+    return Transfer(group.buffer, Space.SM, OPERANDS, number, box, prod(box) * group.size, count)
 
 
 def _unrolled(stage: StagePlan, tiles: Tiles) -> tuple[list[Units | Loop], list[Units | Loop]]:

@@ -46,11 +46,11 @@ def copy_engine_line(s: CopyEngineStmt, scope: PrintScope, dialect: Dialect) -> 
         case Expect(buffer, index, size):
             return f"expect_bytes({at(buffer, index)}, {size});"
         case Arrive(buffer, index, None):
-            return f"arrive_here({at(buffer, index)});"
+            return f"token_arrive({at(buffer, index)});"
         case Arrive(buffer, index, rank) if rank is not None:
-            return f"arrive_at({at(buffer, index)}, {said(rank)});"
+            return f"token_arrive_at({at(buffer, index)}, {said(rank)});"
         case Await(buffer, index, parity):
-            return f"await({at(buffer, index)}, {said(parity)});"
+            return f"token_await({at(buffer, index)}, {said(parity)});"
         case BoxCopy():
             start = ", ".join(said(e) for e in reversed(s.start))
             peers = "" if s.peers is None else f", {said(s.peers)}"
@@ -164,20 +164,20 @@ INLINE void init_tokens(unsigned long long *tokens, int arrivals)
                  :: "r"({_SHARED("token")}), "r"(bytes) : "memory");
 }}
 """,
-    "arrive_here": f"""INLINE void arrive_here(unsigned long long *token)
+    "token_arrive": f"""INLINE void token_arrive(unsigned long long *token)
 {{
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];"
                  :: "r"({_SHARED("token")}) : "memory");
 }}
 """,
-    "arrive_at": f"""INLINE void arrive_at(unsigned long long *token, int rank)
+    "token_arrive_at": f"""INLINE void token_arrive_at(unsigned long long *token, int rank)
 {{
     asm volatile("{{\\n.reg .b32 there;\\nmapa.shared::cluster.u32 there, %0, %1;\\n"
                  "mbarrier.arrive.shared::cluster.b64 _, [there];\\n}}"
                  :: "r"({_SHARED("token")}), "r"(rank) : "memory");
 }}
 """,
-    "await": f"""INLINE void await(unsigned long long *token, int parity)
+    "token_await": f"""INLINE void token_await(unsigned long long *token, int parity)
 {{
     unsigned int ended;
     do

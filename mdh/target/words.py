@@ -100,7 +100,7 @@ PATTERNS = {
     "cuda": re.compile(
         r"(u?(char|short|int|long|longlong)|float|double|half|nv_bfloat16|ulonglong)[1234]?$"
         r"|__.*|_[A-Z].*|cuda.*|cu[A-Z].*|atomic[A-Z_]\w*|make_\w+|cp_async\w*|swizzle_\w+|peer_[a-z]+\d+$"
-        r"|cluster_(sync|rank)$|(await|arrive|arrive_at|tokens_ready|init_tokens|expect_bytes)$"
+        r"|cluster_(sync|rank)$|(token_(await|arrive|arrive_at)|tokens_ready|init_tokens|expect_bytes)$"
         r"|(more|fewer)_registers$|box_copy_\w+|wgmma_\w+|mma_m\d+\w+|ldmatrix_\w+|shared_matrix$|tensor_map$"
     ),
     "opencl": re.compile(

@@ -57,3 +57,12 @@ def test_help_is_legal(case: str) -> None:
         changed = [text.replace(old, new) for text in changed]
     machine = (folder / "cmd").read_text(encoding="utf-8").split()[-1]
     planned(*changed, machine)
+
+
+@pytest.mark.parametrize(("extent", "read"), [("A[257][128]", "A[i + 1][k]"), ("A[256][136]", "A[i][k + 8]")])
+def test_factors_may_be_read_at_an_offset(extent: str, read: str) -> None:
+    """Boxes begin at the offset, so that atoms begin where a pattern of the swizzle does."""
+    folder = REJECT / "K110" / "inflight_slots"
+    source = (folder / "input.c").read_text(encoding="utf-8").replace("A[256][128]", extent)
+    schedule = (folder / "schedule.mdh").read_text(encoding="utf-8").replace(" @inflight(2)", "")
+    planned(source.replace("A[i][k]", read), schedule)

@@ -13,6 +13,7 @@ from mdh.target.emit import emit
 from mdh.target.folder import folder
 from mdh.target.names import is_free, is_free_function
 from tests.atoms.products import planned
+from tests.support.source_tree import ROOT
 from tests.target.test_folder import write
 
 PROGRAM = """void await(const __bf16 A_map[256][128], const __bf16 turn[128][256], float tensor_map[256][256],
@@ -45,6 +46,11 @@ stage A_map_map {
 3: (de-)comp( 64, 128, 16 ) ( ^, ^ ; ^ ) ( MMA.m, MMA.n, MMA.k ) @atom(wgmma)
 }
 """
+ROLES_OF_THREADS = """
+1: (de-)comp( 64,64,^ ) ( ^,^ ; ^ ) ( BLK.y, BLK.x, ^ ) @roles(load=1, math=1)
+2: (de-)comp( ^,^,32 ) ( A:SM[1,2]@copy(tma), B:SM[1,2]@copy(tma) ; C:RM[1,2] ) ( ^,^,FOR.1 ) @stages(2)
+3: (de-)comp( 4,8,^ ) ( ^,^ ; ^ ) ( THR.y, THR.x, ^ )
+"""
 NVCC = shutil.which("nvcc")
 
 
@@ -70,7 +76,7 @@ def test_the_manifest_says_what_a_map_is_of() -> None:
 
 def test_the_launcher_declares_each_name_once() -> None:
     launcher = next(text for name, text in files().items() if name.endswith("_launch.cu"))
-    body = launcher[launcher.index("int await_(") :]
+    body = launcher[launcher.index("int await(") :]
     declared = re.findall(r"tensor_map (\w+);", body)
     params = re.findall(r"\*(\w+)[,)]", body[: body.index("{")])
     assert len(declared) == 4
@@ -80,20 +86,29 @@ def test_the_launcher_declares_each_name_once() -> None:
 
 def test_no_line_is_long() -> None:
     for name, text in files().items():
-        long = [x for x in text.splitlines() if len(x) > 110 and "// " not in x and "await_(" not in x]
+        long = [x for x in text.splitlines() if len(x) > 110 and "// " not in x and "await(" not in x]
         assert not name.endswith(".cu") or not long, long
 
 
 @pytest.mark.skipif(NVCC is None, reason="no nvcc")
 def test_nvcc_builds_it_without_warnings(tmp_path: Path) -> None:
     write(files(), tmp_path)
-    words = [str(NVCC), "-gencode", "arch=compute_90a,code=sm_90a", "-O1", "-c", "await__launch.cu"]
+    words = [str(NVCC), "-gencode", "arch=compute_90a,code=sm_90a", "-O1", "-c", "await_launch.cu"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "warning" not in done.stderr, done.stderr
 
 
 def test_words_of_the_copy_engine_are_kept() -> None:
-    for name in ("await", "arrive", "tensor_map", "box_copy_2d", "wgmma_fence", "shared_matrix"):
+    for name in ("token_await", "tokens_ready", "tensor_map", "box_copy_2d", "wgmma_fence", "shared_matrix"):
         assert not is_free(name, "cuda") and not is_free_function(name)
     for name in ("encode", "tensor_map", "cuuint32_t", "CUtensorMap", "cuTensorMapEncodeTiled"):
         assert not is_free(name, "host")
+
+
+def test_threads_that_compute_are_the_first_ones() -> None:
+    """The block has one dimension, to which those that copy are added; 16 × 8 threads compute."""
+    source = (ROOT / "inputs_c" / "matmul.c").read_text(encoding="utf-8")
+    program, plan = planned(source, ROLES_OF_THREADS)
+    emitted = emit(lower(plan), program)
+    assert emitted.kernels[0].launch.block == (256, 1, 1)
+    assert "thr_i = tid / 8;" in emitted.source and "thr_j = tid % 8;" in emitted.source

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from mdh.checker.footprint import register_words
 from mdh.checker.rules.capacity import REGISTERS, labels_of
-from mdh.checker.rules.roles import LEAST, UNIT, at_roles, most_of, share_of
+from mdh.checker.rules.roles import LEAST, UNIT, askable, at_roles, most_of, share_of
 from mdh.checker.subject import Subject
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import Space
@@ -22,6 +22,8 @@ def check_group_registers(subject: Subject) -> Iterator[Diagnostic]:
     if product is None or not product.atom.grouped:
         return
     roles = plan.roles
+    if roles is not None and not all(map(askable, roles.registers or ())):
+        return
     given = None if roles is None else roles.registers
     words, has = register_words(subject.tiles), given[1] if given else share_of(plan, machine)
     if words + OTHERS <= has or words > machine.registers_per_thread:

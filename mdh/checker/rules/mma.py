@@ -176,7 +176,7 @@ def _factor(subject: Subject, s: int, read: _Read) -> Iterator[Diagnostic]:
         return
     wrong = _holes(read, copies[-1])
     if wrong is None and read.product.atom.grouped:
-        found = group_factor(read.product, read.other, copies[-1], subject.tiles.levels, s)
+        found = group_factor(read.product, read.other, copies[-1], index, subject.tiles.levels, s)
         wrong = None if isinstance(found, GroupFactor) else found
     elif wrong is None:
         wrong = _rows(subject, s, read, copies[-1], index)

@@ -89,7 +89,7 @@ def _together(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _registers(subject: Subject, roles: Roles, registers: tuple[int, int]) -> Iterator[Diagnostic]:
-    wrong = [n for n in registers if n % UNIT or not LEAST <= n < MOST]
+    wrong = [n for n in registers if not askable(n)]
     if wrong:
         headline = f"{plural(wrong[0], 'register')} of a thread cannot be asked for"
         yield _wrong(subject, headline, f"multiples of {UNIT} from {LEAST} to {MOST - UNIT}")
@@ -112,6 +112,11 @@ def _registers(subject: Subject, roles: Roles, registers: tuple[int, int]) -> It
         fewer, more = min(registers[0], each), max(registers[1], each)
         said = f"`regs={fewer}/{more}`: less for copies, more for the others"
         yield _wrong(subject, headline, "leave `regs` out" if first > each else said)
+
+
+def askable(count: int) -> bool:
+    """Whether a thread can ask for so many registers."""
+    return count % UNIT == 0 and LEAST <= count < MOST
 
 
 def share_of(plan: StagePlan, machine: Machine) -> int:

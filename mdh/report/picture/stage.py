@@ -10,7 +10,7 @@ from itertools import pairwise
 from math import prod
 
 from mdh.decompose.accesses import accesses_of
-from mdh.hardware import THREADED, Layer, Space
+from mdh.hardware import THREADED, Engine, Layer, Space
 from mdh.ir.affine import Affine
 from mdh.ir.layout import Level, Levels
 from mdh.ir.plan import Plan, PlanStep, StagePlan
@@ -18,6 +18,7 @@ from mdh.ir.program import DimKind, Program
 from mdh.ir.tile import Hold, Tile, Tiles
 from mdh.lower.threads import thread_stride
 from mdh.report.loops import AXES, loop_rows
+from mdh.wording import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,8 @@ class ArrayView:
 @dataclass(frozen=True, slots=True)
 class HeldView:
     """A region of memory that opens at step `step`: of `buffer`, the elements touched while the digits named
-    in `free` run and the others stand still. `shape`: its elements; bytes: of all slots."""
+    in `free` run and the others stand still. `shape`: its elements; bytes: of all slots. `boxed`: the copy
+    engine fills it, and no thread copies."""
 
     step: int
     buffer: str
@@ -101,6 +103,7 @@ class HeldView:
     shape: tuple[int, ...]
     bytes: int
     slots: int
+    boxed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,10 +207,12 @@ def _held(plan: Plan, stage: StagePlan, tiles: Tiles) -> tuple[HeldView, ...]:
         if node.step is not None:
             key = (node.step, node.tile.buffer, node.tile.space, isinstance(node, Hold))
             found.setdefault(key, []).append(node.tile)
+    boxed = {(node.step, node.tile.buffer) for node in tiles.copies if node.engine is Engine.TMA}
     return tuple(
         HeldView(
             step, buffer, space, output, tuple(dict.fromkeys(v for tile in mine for v in tile.variables)),
             mine[0].shape, sum(tile.bytes for tile in mine), max(tile.slots for tile in mine),
+            not output and (step, buffer) in boxed,
         )
         for (step, buffer, space, output), mine in found.items()
         if not output or _whole(stage)
@@ -235,9 +240,12 @@ def _facts(plan: StagePlan, step: PlanStep, held: list[HeldView]) -> tuple[str, 
         last = f", the last of {row.last}" if row.last else ""
         detail = f", {row.detail}" if row.detail else ""
         facts.append(f"{row.dim}: {row.parts:,} parts of {row.tile:,}{last}, {who}{detail}")
+    if plan.roles is not None and any(x.layer is Layer.BLK for x in step.splits):
+        facts.append(f"{plural(plan.roles.math, 'warp group')} of a block compute, one more copies")
     for h in held:
         shape = "×".join(map(str, h.shape)) or "one element"
         slots = f", {h.slots} slots" if h.slots > 1 else ""
-        verb = "partial results in" if h.output else "copied to"
+        copied = "copied by the copy engine to" if h.boxed else "copied to"
+        verb = "partial results in" if h.output else copied
         facts.append(f"{h.buffer}: {verb} {h.region}, {shape}, {h.bytes:,} bytes{slots}")
     return tuple(facts or ("nothing is split",))

@@ -81,7 +81,11 @@ def held_html(view: StageView, report: StageReport, machine: Machine) -> str:
         meters.append(_meter(f"{name}{word}", r.shared_bytes, machine.shared_per_block, bytes_text))
         if machine.kind != "cpu":
             limit = machine.registers_per_thread or 255
-            meters.append(_meter(f"{name}registers of a thread, about", r.registers, limit, str))
+            found = [("registers of a thread, about", r.registers)]
+            if r.shares:
+                words = ("registers of a thread that computes", "registers of a thread that copies")
+                found = list(zip(words, r.shares, strict=True))
+            meters += [_meter(f"{name}{word}", n, limit, str) for word, n in found]
     return f"<h3>Footprints</h3><div class=rows>{''.join(meters)}</div>{table}"
 
 

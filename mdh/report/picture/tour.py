@@ -26,7 +26,7 @@ def _what(view: StageView) -> str:
     """What lit elements mean where it is not what the threads do one by one."""
     dims = ", ".join(f"{d.name} {d.extent:,} ({d.kind})" for d in view.dims)
     said = [f"Dimensions: {dims}.", "Lit is what a unit computes with; point at an element, or choose one."]
-    if view.warp and any(h.region == Space.SM and not h.output for h in view.held):
+    if view.warp and any(h.region == Space.SM and not h.output and not h.boxed for h in view.held):
         said.append("Copies into SM are dealt to all threads of the block.")
     if view.combines:
         methods = ", then ".join(view.combines)
@@ -40,7 +40,8 @@ def _steps(view: StageView) -> str:
     rows = []
     for s, step in enumerate(view.steps):
         kind = step.layers[0].lower() if step.layers else "loop"
-        said = escape(step.text) if step.text else f"{step.number}: single elements (implied)"
+        implied = "parts of an atom" if any("inside an atom" in f for f in step.facts) else "single elements"
+        said = escape(step.text) if step.text else f"{step.number}: {implied} (implied)"
         facts = "".join(f"<li>{escape(fact)}" for fact in step.facts)
         button = f'<button type=button class=step data-step="{s}">{said}</button>'
         rows.append(f'<li class="{kind}">{button}<ul>{facts}</ul>')
