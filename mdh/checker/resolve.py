@@ -4,13 +4,15 @@ Requires a draft that the structural rules accept. Source: language.md sections 
 """
 
 from dataclasses import replace
+from math import prod
 
 from mdh.checker.atoms import lane_steps, product_of
 from mdh.checker.concrete import concrete_steps
 from mdh.checker.entries import holding_of, staging_of
 from mdh.checker.options import Found, argument, keep, no_effect, number, ordering, word
 from mdh.checker.subject import Draft
-from mdh.hardware import BlockOrder, Layer
+from mdh.hardware import THREADED, BlockOrder, Layer
+from mdh.ir.atoms import GROUP_LANES
 from mdh.ir.plan import Grid, PlanStep, Roles, Split, StagePlan
 from mdh.schedule.model import Attr, Core, ForEntry, Mem, Step, TileEntry, Unit
 from mdh.schedule.printer import print_step, wrapped_step
@@ -47,7 +49,7 @@ def resolve(draft: Draft) -> tuple[StagePlan, Found]:
     order = tuple(sorted(range(len(steps)), key=lambda i: steps[i].label))
     grid = _grid(draft, order, found)
     results = len(draft.stage.results)
-    roles = _roles(draft, found)
+    roles = _roles(draft, steps, found)
     return StagePlan(draft.stage, tuple(steps), order, grid, ((),) * results, roles), found
 
 
@@ -204,9 +206,10 @@ def _grid(draft: Draft, order: tuple[int, ...], found: Found) -> Grid:
     return grid
 
 
-def _roles(draft: Draft, found: Found) -> Roles | None:
-    """`@roles` of the step that splits over BLK."""
+def _roles(draft: Draft, steps: list[PlanStep], found: Found) -> Roles | None:
+    """`@roles` of the step that splits over BLK. Without `math`, all threads compute that the steps have."""
     out = None
+    threads = prod(s.parts for step in steps for s in step.splits if s.layer in THREADED)
     for step in draft.splitting:
         for attr in (a for a in step.attrs if a.name == "roles"):
             if not has_layer(step, Layer.BLK):
@@ -219,7 +222,9 @@ def _roles(draft: Draft, found: Found) -> Roles | None:
             ratio = said.value if said is not None and isinstance(said.value, str) else None
             shares = None if ratio is None else tuple(int(n) for n in ratio.split("/"))
             registers = None if shares is None else (shares[0], shares[1])
-            out = Roles(number(attr, "load") or 1, number(attr, "math") or 1, registers)
+            out = Roles(
+                number(attr, "load") or 1, number(attr, "math") or -(-threads // GROUP_LANES), registers
+            )
     return out
 
 

@@ -75,7 +75,7 @@ _ORDERS = Parameter(
 )
 _ROLES = (
     _number(1, 8, 1, 2, name="load"),
-    _number(1, 8, 1, 2, 3, name="math"),
+    _number(1, 8, 1, 2, 3, name="math", required=False),
     Parameter("regs", ratio=True, required=False),
 )
 _COPY = (_one_of(*Engine, fallbacks=True), Parameter(words=("multicast",), required=False), _WIDTH)
@@ -90,7 +90,7 @@ _ALL = (
         "copy", (Site.INPUT,), _COPY, ((Engine.PLAIN,),), "@copy(plain | async | tma [, multicast] [, vec=n])"
     ),
     Attribute("stages", (Site.STEP,), (_number(1, 16, 1, 2, 3, 4, 5, 6),), ((1,),), "@stages(1 … 16)"),
-    Attribute("roles", (Site.STEP,), _ROLES, (), "@roles(load=a, math=b, regs=x/y)"),
+    Attribute("roles", (Site.STEP,), _ROLES, (), "@roles(load=a [, math=b] [, regs=x/y])"),
     Attribute("unroll", (Site.STEP,), (_COUNTED,), (), "@unroll or @unroll(n)"),
     Attribute("cyclic", (Site.CORE,), (_number(1, 1 << 16, 1, 2, 4, 8),), (), "@cyclic(n)"),
     Attribute(

@@ -51,12 +51,30 @@ ROLES_OF_THREADS = """
 2: (de-)comp( ^,^,32 ) ( A:SM[1,2]@copy(tma), B:SM[1,2]@copy(tma) ; C:RM[1,2] ) ( ^,^,FOR.1 ) @stages(2)
 3: (de-)comp( 4,8,^ ) ( ^,^ ; ^ ) ( THR.y, THR.x, ^ )
 """
+LEAST_REGISTERS = """
+1: (de-)comp( 128, 256, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ ) @persistent @roles(load=1, math=2, regs=24/160)
+2: (de-)comp( ^, ^, 64 ) ( A:SM[1,2]@copy(tma)@swizzle(128), B:SM[1,2]@copy(tma)@swizzle(128) ;
+                           C:RM[1,2] ) ( ^, ^, FOR.1 ) @stages(4)
+3: (de-)comp( 64, ^, ^ ) ( ^, ^ ; ^ ) ( WGP.y, ^, ^ )
+4: (de-)comp( 64, 256, 16 ) ( ^, ^ ; ^ ) ( MMA.m, MMA.n, MMA.k ) @atom(wgmma)
+"""
+"""The fewest that K153 allows for 128 accumulators."""
 NVCC = shutil.which("nvcc")
 
 
-def files() -> dict[str, str]:
-    program, plan = planned(PROGRAM, SCHEDULE)
-    return folder(emit(lower(plan), program), program, SCHEDULE, arch="sm_90a")
+def files(source: str = PROGRAM, schedule: str = SCHEDULE) -> dict[str, str]:
+    program, plan = planned(source, schedule)
+    return folder(emit(lower(plan), program), program, schedule, arch="sm_90a")
+
+
+def built(folder_of: dict[str, str], into: Path) -> str:
+    """What nvcc says of the launcher and its kernels."""
+    write(folder_of, into)
+    launcher = next(name for name in folder_of if name.endswith("_launch.cu"))
+    words = [str(NVCC), "-gencode", "arch=compute_90a,code=sm_90a", "-Xptxas", "-v", "-c", launcher]
+    done = subprocess.run(words, cwd=into, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "warning" not in done.stderr, done.stderr
+    return done.stderr
 
 
 def test_the_manifest_says_what_a_map_is_of() -> None:
@@ -92,10 +110,14 @@ def test_no_line_is_long() -> None:
 
 @pytest.mark.skipif(NVCC is None, reason="no nvcc")
 def test_nvcc_builds_it_without_warnings(tmp_path: Path) -> None:
-    write(files(), tmp_path)
-    words = [str(NVCC), "-gencode", "arch=compute_90a,code=sm_90a", "-O1", "-c", "await_launch.cu"]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0 and "warning" not in done.stderr, done.stderr
+    built(files(), tmp_path)
+
+
+@pytest.mark.skipif(NVCC is None, reason="no nvcc")
+def test_the_fewest_registers_are_enough(tmp_path: Path) -> None:
+    source = (ROOT / "inputs_c" / "matmul_bf16.c").read_text(encoding="utf-8")
+    said = built(files(source, LEAST_REGISTERS), tmp_path)
+    assert " 0 bytes spill stores" in said and "(C75" not in said, said
 
 
 def test_words_of_the_copy_engine_are_kept() -> None:

@@ -30,9 +30,8 @@ def check_roles(subject: Subject) -> Iterator[Diagnostic]:
         return
     threads = math.prod(subject.plan.units(layer) for layer in THREADED)
     if threads != roles.math * GROUP_LANES:
-        headline = (
-            f"`math={roles.math}` is {roles.math * GROUP_LANES} threads, the steps split over {threads}"
-        )
+        said = f"`math={roles.math}` is" if threads % GROUP_LANES == 0 else "whole warp groups compute:"
+        headline = f"{said} {roles.math * GROUP_LANES} threads, the steps split over {threads}"
         whole, rest = divmod(threads, GROUP_LANES)
         many = f"parts of WGP, WRP and THR that multiply to a multiple of {GROUP_LANES}"
         said = many if rest else f"`math={whole}`"

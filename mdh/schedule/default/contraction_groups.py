@@ -227,7 +227,7 @@ def group_outline(shape: Shape, found: Matrices, machine: Machine, plan: GroupTi
 def _roles(found: Matrices, plan: GroupTiling) -> Attr:
     results = plan.block[found.m] * plan.block[found.n] // (plan.groups * GROUP_LANES)
     shares = REGISTERS.get(plan.groups) if results > FEW else None
-    args = [Arg(1, name="load"), Arg(plan.groups, name="math")]
+    args = [Arg(1, name="load")]
     return Attr("roles", tuple([*args, Arg(shares, name="regs")] if shares else args))
 
 

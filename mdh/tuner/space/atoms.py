@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mdh.hardware import Layer, Space
-from mdh.ir.atoms import Atom, atoms_of
+from mdh.ir.atoms import WGMMA, Atom, atoms_of
 from mdh.ir.product_sum import summed_reads
 from mdh.ir.program import Stage
 from mdh.machine import Machine
@@ -31,21 +31,32 @@ class DividedTiles:
 FREE = DividedTiles()
 
 
-def fitting_atoms(stage: Stage, machine: Machine) -> tuple[Atom, ...]:
-    """Those of the machine that multiply and add what the stage does."""
+def fitting_atoms(stage: Stage, section: Section, machine: Machine) -> tuple[Atom, ...]:
+    """Those of the machine that multiply and add what the stage does, and are issued by the units that the
+    section splits over: warps, or warp groups."""
     reads = summed_reads(stage)
     if isinstance(reads, str):
         return ()
     left, right, acc = reads
     types = ((left.dtype, right.dtype, acc), (right.dtype, left.dtype, acc))
-    return tuple(a for a in atoms_of(machine.compute_capability) if (a.left, a.right, a.acc) in types)
+    known = (a for a in atoms_of(machine.compute_capability) if (a.left, a.right, a.acc) in types)
+    grouped = _grouped(section)
+    return tuple(a for a in known if a.grouped == grouped)
+
+
+def _grouped(section: Section) -> bool:
+    """Whether warp groups issue the atoms, as the checker decides (`mdh.checker.atoms.by_group`)."""
+    said = [a.args[0].value for a in section.steps[-1].attrs if a.name == "atom" and a.args]
+    layers = {c.value.layer for s in section.steps for c in s.cores if isinstance(c.value, Unit)}
+    alone = Layer.WGP in layers and Layer.WRP not in layers
+    return WGMMA in said or (alone and not any(isinstance(word, str) for word in said))
 
 
 def divided_tiles(stage: Stage, section: Section, machine: Machine, dim: int) -> tuple[DividedTiles, ...]:
     """For each step of the section. Without an MMA step whose axes are written out, everything goes."""
     steps = section.steps
     axes = _axes(steps[-1]) if steps else {}
-    atoms = fitting_atoms(stage, machine)
+    atoms = fitting_atoms(stage, section, machine)
     if len(set(axes.values())) < len("mnk") or not atoms:
         return (FREE,) * len(steps)
     axis, extent = axes.get(dim), stage.dims[dim].extent

@@ -8,6 +8,7 @@ from mdh.ir.program import Program
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.results.trial import Value
+from mdh.schedule.model import Section
 from mdh.tuner.space.atoms import fitting_atoms
 from mdh.tuner.space.chain import Choice
 from mdh.tuner.space.places import VariablePlace
@@ -55,7 +56,9 @@ def choices_of(words: tuple[str, ...], *, apart: bool = False) -> tuple[Choice, 
     return tuple(out.values())
 
 
-def free_values(opening: VariablePlace, program: Program, machine: Machine) -> tuple[Value, ...]:
+def free_values(
+    opening: VariablePlace, section: Section, program: Program, machine: Machine
+) -> tuple[Value, ...]:
     """The domain of a hole that is neither a tile nor a core entry. An entry of a layout may be any
     dimension."""
     if opening.values is not None:
@@ -72,7 +75,7 @@ def free_values(opening: VariablePlace, program: Program, machine: Machine) -> t
         case "entry":
             return tuple(range(1, rank + 1))
         case _:
-            return _argument_values(opening, program, machine)
+            return _argument_values(opening, section, program, machine)
 
 
 def _layouts(rank: int) -> tuple[str, ...]:
@@ -90,7 +93,9 @@ def _layouts(rank: int) -> tuple[str, ...]:
     return tuple(",".join(map(str, p)) for p in out)
 
 
-def _argument_values(opening: VariablePlace, program: Program, machine: Machine) -> tuple[Value, ...]:
+def _argument_values(
+    opening: VariablePlace, section: Section, program: Program, machine: Machine
+) -> tuple[Value, ...]:
     """The domain in the table of attributes. Engines and atoms are those that the machine has and mdh
     lowers."""
     assert opening.parameter is not None
@@ -99,6 +104,6 @@ def _argument_values(opening: VariablePlace, program: Program, machine: Machine)
         return tuple(v for v in values if v in machine.copy_engines and v != Engine.TMA)
     if opening.attribute == "atom":
         stage = next(s for s in program.stages if s.name == opening.stage)
-        words = {a.word for a in fitting_atoms(stage, machine)}
+        words = {a.word for a in fitting_atoms(stage, section, machine)}
         return tuple(v for v in values if v in words) or values
     return values

@@ -142,7 +142,8 @@ class _SpaceBuilder:
         """Variable -> the values that all its places outside of chains accept."""
         out: dict[int, tuple[Value, ...]] = {}
         for o in (o for o in self.openings if o.what not in ("tile", "core")):
-            i, values = self.index[o.variable], free_values(o, self.program, self.machine)
+            section = next(section for stage, section in self.sections if stage.name == o.stage)
+            i, values = self.index[o.variable], free_values(o, section, self.program, self.machine)
             out[i] = values if i not in out else tuple(v for v in out[i] if v in values)
         return out
 
