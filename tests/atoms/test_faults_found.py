@@ -37,7 +37,7 @@ ROLES = SCHEDULE.format(grid="@roles(load=1, math=2, regs=24/240) @persistent", 
 ALONE = SCHEDULE.format(grid="", a=A, b=B, stages=3)
 ONE_SLOT = SCHEDULE.format(grid="", a=A, b=B, stages=1)
 PRODUCT = Product("bf16", "NN", 136, 64, 232)
-SEEDS = range(8)
+SEEDS = range(6)
 
 
 @cache
@@ -57,7 +57,7 @@ def _right(program: Program, module: Module, seed: int) -> bool:
 @pytest.mark.parametrize("schedule", [ROLES, ALONE, ONE_SLOT], ids=["roles", "alone", "one slot"])
 def test_kernels_without_a_fault_are_right(schedule: str) -> None:
     program, module = _lowered(schedule)
-    assert [seed for seed in range(4) if not _right(program, module, seed)] == []
+    assert [seed for seed in range(3) if not _right(program, module, seed)] == []
 
 
 # -- faults ------------------------------------------------------------------------------------
