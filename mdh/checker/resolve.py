@@ -222,9 +222,8 @@ def _roles(draft: Draft, steps: list[PlanStep], found: Found) -> Roles | None:
             ratio = said.value if said is not None and isinstance(said.value, str) else None
             shares = None if ratio is None else tuple(int(n) for n in ratio.split("/"))
             registers = None if shares is None else (shares[0], shares[1])
-            out = Roles(
-                number(attr, "load") or 1, number(attr, "math") or -(-threads // GROUP_LANES), registers
-            )
+            math = number(attr, "math") or -(-threads // GROUP_LANES)
+            out = Roles(number(attr, "load") or 1, math, registers)
     return out
 
 

@@ -14,6 +14,7 @@ from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
 from mdh.schedule.default import default_schedule
 from mdh.schedule.parser import parse_schedule
+from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.tuner.candidates.open_tiles import open_values, opened
 from mdh.tuner.space import ExactSpace, make_space
@@ -87,21 +88,24 @@ CASES = [(kind, layout, machine) for kind in ("bf16", "f64", "i8") for layout in
 
 @pytest.mark.parametrize(("kind", "layout", "machine"), CASES)
 def test_the_space_around_a_default_is_searchable(kind: str, layout: str, machine: str) -> None:
-    """Most points are legal: the rest have too many registers, or too much shared memory."""
+    """The points that are not legal have too many registers, or too much shared memory. With atoms of warp
+    groups fewer are legal, because their factors lie in whole rows of the swizzle."""
     read = read_program(Source("p.c", Product(kind, layout, 1000, 1024, 2040).text))
     on = load_machine(machine)
     schedule = default_schedule(read, on, "cuda")
     space = make_space(read, opened(schedule), on, "cuda")
     point = open_values(schedule)
     # a part of the sum need be no divisor
-    shared = point[2] not in (8, 32, 128)
+    shared = len(point) < 3 or point[2] not in (8, 32, 128)
     assert shared or space.rank(point) is not None
     assert isinstance(space.plan(point), Plan)
     rng, codes = Random(1), Counter[str]()
     for _ in range(DRAWS):
         plan = space.plan(space.unrank(rng.randrange(space.count)))
         codes["" if isinstance(plan, Plan) else plan.diagnostics[0].code] += 1
-    assert set(codes) <= {"", "K152", "K153", "K131"}, codes
-    assert codes[""] > DRAWS // 20, codes
+    grouped = "wgmma" in print_schedule(schedule)
+    rows = {"K166", "K167", "K172"} if grouped else set[str]()
+    assert set(codes) <= {"", "K152", "K153", "K131", *rows}, codes
+    assert codes[""] > (0 if grouped else DRAWS // 20), codes
     drawn = space.draw_legal(rng)
     assert drawn is not None

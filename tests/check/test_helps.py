@@ -40,7 +40,7 @@ FOLLOWED: dict[str, tuple[tuple[str, str], ...]] = {
     "K110/inflight_no_roles": (("BLK.x, ^ )", f"BLK.x, ^ ){ROLES}"),),
     "K110/inflight_slots": (("@stages(2)", "@stages(3)"),),
     "K110/roles_place": ((ROLES, ""), ("BLK.x, ^ )", f"BLK.x, ^ ){ROLES}")),
-    "K153/group_roles": (("regs=24/144", "regs=24/240"),),
+    "K153/group_roles": (("regs=24/136", "regs=24/160"),),
     "K153/group_share": (("256,256,^", "128,256,^"),),
     "K190/load": (("load=2", "load=1"),),
 }
