@@ -14,7 +14,8 @@ from mdh.target.text import BufferArg, EntryPoint, KernelText
 def written_buffers(text: KernelText) -> frozenset[str]:
     """Arguments that some kernel may write, workspaces included."""
     args = (a for k in text.kernels for a in k.args)
-    return frozenset(a.name for a in args if isinstance(a, BufferArg) and not a.readonly)
+    plain = {a.name for a in args if isinstance(a, BufferArg) and not a.readonly}
+    return frozenset(plain | {a.buffer for a in args if isinstance(a, TensorMap) and a.written})
 
 
 def scalar_value(value: Any, dtype: DType) -> Any:

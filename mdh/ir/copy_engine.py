@@ -33,7 +33,8 @@ class TensorMap:
     """How the copy engine sees an array: a parameter of a kernel.
 
     buffer: the array. shape: its extents, the slowest dimension first. box: the elements that one copy moves
-    along each. swizzle: bytes of the span in which it moves chunks of 16 bytes; 0 for none.
+    along each. swizzle: bytes of the span in which it moves chunks of 16 bytes; 0 for none. written: whether
+    boxes are stored to the array.
     """
 
     name: str
@@ -42,6 +43,7 @@ class TensorMap:
     shape: tuple[int, ...]
     box: tuple[int, ...]
     swizzle: int = 0
+    written: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,6 +129,6 @@ def _store(
     array = nest.buffers[boxes.buffer]
     box = [1] * len(first)
     box[boxes.axis], box[-1] = boxes.rows, boxes.columns
-    said = TensorMap("", array.name, array.dtype, array.shape, tuple(box), boxes.swizzle)
+    said = TensorMap("", array.name, array.dtype, array.shape, tuple(box), boxes.swizzle, written=True)
     start = tuple(nest.expr(f, scope) for f in first)
     return BoxStore(nest.declarations.map_of(said).name, start, stage.name, index)

@@ -81,7 +81,7 @@ def _buffers(
 ) -> tuple[Buf, ...]:
     """DM buffers that the body names, read-only where it never writes them."""
     used: set[str] = set()
-    written: set[str] = set()
+    written = {m.buffer for m in nest.declarations.maps if m.written}
     tickets = (names for f, names in nest.partials.items() if Combine.TICKET in nest.plan.combines[f])
     awaited = {n for names in (*tickets, *nest.passes.values()) for n in names}
     for s in statements(body):

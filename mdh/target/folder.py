@@ -85,6 +85,7 @@ def _argument(a: Arg) -> dict[str, object]:
             "shape": list(a.shape),
             "box": list(a.box),
             "swizzle": a.swizzle,
+            "written": a.written,
         }
     return {"name": a.name, "kind": "scalar", "dtype": a.dtype.name}
 

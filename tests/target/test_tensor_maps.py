@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from mdh.device.arguments import written_buffers
 from mdh.lower.run import lower
 from mdh.target.emit import emit
 from mdh.target.folder import folder
 from mdh.target.names import is_free, is_free_function
+from mdh.tuner.measure.wire import read_text, text_json
 from tests.atoms.products import planned
 from tests.support.source_tree import ROOT
 from tests.target.test_folder import write
@@ -52,13 +54,13 @@ ROLES_OF_THREADS = """
 3: (de-)comp( 4,8,^ ) ( ^,^ ; ^ ) ( THR.y, THR.x, ^ )
 """
 LEAST_REGISTERS = """
-1: (de-)comp( 128, 256, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ ) @persistent @roles(load=1, math=2, regs=24/160)
+1: (de-)comp( 128, 256, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ ) @persistent @roles(load=1, math=2, regs=24/168)
 2: (de-)comp( ^, ^, 64 ) ( A:SM[1,2]@copy(tma)@swizzle(128), B:SM[1,2]@copy(tma)@swizzle(128) ;
                            C:RM[1,2] ) ( ^, ^, FOR.1 ) @stages(4)
 3: (de-)comp( 64, ^, ^ ) ( ^, ^ ; ^ ) ( WGP.y, ^, ^ )
 4: (de-)comp( 64, 256, 16 ) ( ^, ^ ; ^ ) ( MMA.m, MMA.n, MMA.k ) @atom(wgmma)
 """
-"""The fewest that K153 allows for 128 accumulators."""
+"""The fewest that K174 allows: as many as each thread begins with."""
 NVCC = shutil.which("nvcc")
 
 
@@ -88,6 +90,7 @@ def test_the_manifest_says_what_a_map_is_of() -> None:
         "shape": [256, 128],
         "box": [128, 64],
         "swizzle": 128,
+        "written": False,
     }
     assert (maps[1][0]["box"], maps[1][0]["swizzle"]) == ([64, 32], 64)
 
@@ -134,3 +137,12 @@ def test_threads_that_compute_are_the_first_ones() -> None:
     emitted = emit(lower(plan), program)
     assert emitted.kernels[0].launch.block == (256, 1, 1)
     assert "thr_i = tid / 8;" in emitted.source and "thr_j = tid % 8;" in emitted.source
+
+
+def test_what_leaves_by_the_copy_engine_is_written() -> None:
+    """Host arrays are copied back where a kernel writes them, also if it does so in boxes alone."""
+    text = SCHEDULE.replace("tensor_map:RM[1,2] )", "tensor_map:RM[1,2]@store(tma) )")
+    program, plan = planned(PROGRAM, text)
+    emitted = emit(lower(plan), program)
+    assert "tensor_map" in written_buffers(emitted)
+    assert read_text(text_json(emitted)) == emitted
