@@ -253,7 +253,6 @@ def _no_work() -> Iterator[None]:
     """The doors to devices, to tuning and to comparing are closed."""
     doors: dict[str, dict[str, Any]] = {
         "tune": {"start": _no_start},
-        "tune_words": {"default_device": lambda: "opencl:0"},
         "compare": {"compared": _no_comparison},
         "values": {"default_device": lambda: "opencl:0"},
         "run": {"open_device": _no_device},
