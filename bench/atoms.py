@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from itertools import repeat
@@ -42,6 +42,7 @@ from mdh.schedule.default.contraction_atoms import (
     atom_work,
     moved_bytes,
 )
+from mdh.schedule.default.contraction_groups import best_group_plan, find_groups
 from mdh.schedule.default.joining import joining_of
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Schedule
@@ -64,11 +65,13 @@ class Row:
     plans: dict[str, float] = field(default_factory=dict)
 
 
-def chosen_cases(count: int) -> list[Case]:
-    fixed = [c for c in cases() if c.program in {p for p, _ in KINDS.values()}]
-    out, rng = list(fixed), random.Random(SEED)
+def chosen_cases(count: int, kinds: Sequence[str] = tuple(KINDS), *, alone: bool = False) -> list[Case]:
+    """alone: without those of fixed sizes."""
+    fixed = [c for c in cases() if c.program in {KINDS[kind][0] for kind in kinds}]
+    out, rng = [] if alone else list(fixed), random.Random(SEED)
     for number in range(count):
-        for kind, (program, step) in KINDS.items():
+        for kind in kinds:
+            program, step = KINDS[kind]
             like = next(c for c in fixed if c.program == program)
             odd = number % 5 == 4 and kind != "int8"
             m, n, k = (round(exp(rng.uniform(log(LEAST), log(MOST))) / step) * step + odd for _ in range(3))
@@ -83,10 +86,15 @@ def made(case: Case, machine: Machine, plans: int) -> Row:
     row = Row(lowered(case, machine))
     program = program_of(case)
     shape = Shape(program, program.stages[0])
+    joining = joining_of(shape, machine, "cuda")
+    groups = find_groups(shape, machine, "cuda")
+    grouped = None if groups is None else best_group_plan(shape, groups, machine, joining)
     found = find_matrices(shape, machine, "cuda")
-    if found is not None:
+    if grouped is not None:
+        row.plans = {DEFAULT: grouped[1]}
+    elif found is not None:
         moved = moved_bytes(shape, found)
-        every = atom_plans(shape, found, machine, joining_of(shape, machine, "cuda"))
+        every = atom_plans(shape, found, machine, joining)
         timed = [(atom_seconds(atom_work(shape, found, machine, p, moved), machine), p) for p in every]
         timed.sort(key=lambda t: t[0])
         row.plans = {DEFAULT: timed[0][0]} if timed else {}
@@ -205,13 +213,17 @@ def main(argv: Sequence[str]) -> int:
         prog="scripts/bench atoms", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--random", type=int, default=8, metavar="N", help="random sizes of each type")
+    parser.add_argument("--kind", action="append", choices=list(KINDS), help="only this type")
+    parser.add_argument("--alone", action="store_true", help="random sizes alone, by default schedules alone")
     parser.add_argument("--plans", type=int, default=0, metavar="N", help="further plans of each case")
     parser.add_argument("--minutes", type=float, default=4.0, help="begins no other case after them")
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--jobs", type=int, default=8, help="that compile")
     parser.add_argument("--dry", action="store_true")
     given = parser.parse_args(argv)
-    chosen, start = chosen_cases(given.random), time.perf_counter()
+    chosen = chosen_cases(given.random, given.kind or tuple(KINDS), alone=given.alone)
+    chosen = [replace(c, schedules=()) for c in chosen] if given.alone else chosen
+    start, ratios = time.perf_counter(), dict[str, list[float]]()
     if given.dry:
         for case in chosen:
             schedule = default_schedule(program_of(case), load_machine("h100"), "cuda")
@@ -227,8 +239,16 @@ def main(argv: Sequence[str]) -> int:
                 sys.stdout.write("the time is up\n")
                 pool.shutdown(cancel_futures=True)
                 break
-            sys.stdout.write(line(case, row, bench.seconds(case, row)) + "\n")
+            times = bench.seconds(case, row)
+            sys.stdout.write(line(case, row, times) + "\n")
             sys.stdout.flush()
+            ours, theirs = times.get(DEFAULT), times.get("torch")
+            if isinstance(ours, float) and isinstance(theirs, float):
+                ratios.setdefault(case.program, []).append(theirs / ours)
+    for program, found in ratios.items():
+        mean = exp(sum(map(log, found)) / len(found))
+        said = f"torch / default has the geometric mean {mean:.2f}, from {min(found):.2f} to {max(found):.2f}"
+        sys.stdout.write(f"\n{program}: {said}, over {len(found)} sizes\n")
     return 0
 
 
