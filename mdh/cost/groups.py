@@ -23,8 +23,10 @@ SHARED_BYTES, NEAR_BYTES = 128.0, 40.0
 gives it."""
 CROOKED = 1.5
 """What a byte costs that comes in rows which do not begin at multiples of 32 bytes."""
-CLUSTERED = 1.01
-"""What blocks lose that wait for one another."""
+CLUSTERED, MEETING = 1.01, 1500.0
+"""What blocks lose that wait for one another, and cycles until those of a cluster have begun and ended
+together: small products in clusters took 0.6 to 1.8 us more than the estimate without them
+(artifacts/h100/random_tensor_cores.md)."""
 TOGETHER = 3.0
 """Exponent with which the time of the multiprocessors and that of the memory are joined (see `joined`)."""
 WAITED = 4.0
@@ -70,7 +72,8 @@ def group_seconds(work: GroupWork, machine: Machine) -> float:
     ending = rows * columns * work.atom.acc.bytes / END_BYTES
     cluster = max(work.shared)
     waves = ceil(work.tiles / cluster / (machine.units // cluster))
-    cycles = START + waves * (work.slices * slice_cycles + ending) * (CLUSTERED if cluster > 1 else 1.0)
+    begun = START + (MEETING if cluster > 1 else 0.0)
+    cycles = begun + waves * (work.slices * slice_cycles + ending) * (CLUSTERED if cluster > 1 else 1.0)
     memory = transfer(machine, work.moved, PRODUCTS.reached)
     alone: float = joined(TOGETHER, cycles / machine.clock, memory)
     return parted(alone, PRODUCTS, machine, work.parts * work.written if work.parts > 1 else 0, work.joining)
