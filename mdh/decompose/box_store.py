@@ -90,7 +90,8 @@ def box_store(program: Program, plan: StagePlan, levels: Levels) -> ResultBoxes 
         fitting = [
             n for n in (16, 32, 64, 128) if product.atom.n % n == 0 and n * buffer.dtype.bytes % UNIT == 0
         ]
-        return f"{columns} columns are no part of an atom", f"subtile: {', '.join(map(str, fitting))}"
+        fact = f"an atom's {product.atom.n} columns do not fall into pieces of {columns}"
+        return fact, f"subtile: {', '.join(map(str, fitting))}"
     atoms = step.splits[product.m].parts * step.splits[product.n].parts
     groups = plan.units(Layer.WGP)
     pieces = product.atom.n // columns
