@@ -6,19 +6,22 @@ from math import prod
 from mdh.cost.gpu import WORD, multiply_rate
 from mdh.cost.nest import GRID, LOOP, Body, CostNest
 from mdh.cost.tensor import atom_cycles, atom_rate
-from mdh.ir.atoms import LANES
+from mdh.ir.atoms import GROUP_LANES, LANES
 from mdh.ir.plan import Product
 
 LOADED = 16
 """Bytes of a lane that one instruction loads of fragments; elements wider than a word are loaded alone."""
+GROUP = GROUP_LANES // LANES
+"""Warps of a group."""
 DONE = 35.0
 """Cycles until an atom is done."""
 
 
 @dataclass(frozen=True, slots=True)
 class AtomLoop:
-    """What a warp does in a run of the loops over atoms. body: the levels of the atoms and inside of them.
-    atoms: how many; parts: of k, between which fragments are loaded; fragments: their bytes of all parts;
+    """What a warp does in a run of the loops over atoms, or a warp group that issues them together. body: the
+    levels of the atoms and inside of them. atoms: how many; parts: of k, between which fragments are loaded;
+    fragments: their bytes of all parts, which atoms of warp groups read of shared memory themselves;
     registers: of a lane, for those of a part."""
 
     product: Product
@@ -32,12 +35,18 @@ class AtomLoop:
     def instructions(self) -> float:
         """Of a warp: atoms and loads of fragments."""
         size = self.product.atom.left.bytes
+        if self.product.atom.grouped:
+            return float(self.atoms)
         return self.atoms + self.fragments / ((size if size > WORD else LOADED) * LANES)
 
     @property
     def latency(self) -> float:
         """Cycles in which a warp alone waits for the fragments and the first result of each part."""
-        return self.parts * DONE
+        return DONE if self.product.atom.grouped else self.parts * DONE
+
+    def issuers(self, warps: int) -> int:
+        """Of so many warps."""
+        return max(1, warps // GROUP) if self.product.atom.grouped else warps
 
     def buffers(self) -> frozenset[str]:
         return frozenset((self.product.left.buffer, self.product.right.buffer))
@@ -61,15 +70,17 @@ def atom_loop(nest: CostNest) -> AtomLoop | None:
     atom = product.atom
     part = (m * atom.m + n * atom.n) * atom.k * atom.left.bytes
     body = Body(start, inside, prod(v.parts for v in inside), around)
-    return AtomLoop(product, body, m * n * k, k, k * part, part // (WORD * LANES))
+    held = 0 if atom.grouped else part // (WORD * LANES)
+    return AtomLoop(product, body, m * n * k, k, k * part, held)
 
 
 def tensor_cycles(nest: CostNest, loop: AtomLoop, times: float, warps: int, resident: int) -> float:
     """Cycles of a block for all of its atoms, their fragments and the copies that fill shared memory. times:
     runs of the loops over atoms. warps: of a block; resident: blocks at once."""
     atom = loop.product.atom
-    multiplies = warps * times * loop.atoms * atom.m * atom.n * atom.k
+    issuers = loop.issuers(warps)
+    multiplies = issuers * times * loop.atoms * atom.m * atom.n * atom.k
     copied = sum(c.elements * c.access.size * nest.runs(c.position) for c in nest.copies)
-    shared = warps * times * loop.fragments + copied
+    shared = issuers * times * loop.fragments + copied
     rate = atom_rate(nest.machine, atom) or multiply_rate(nest.machine, double=atom.left.bytes > WORD) * LANES
     return atom_cycles(rate, (multiplies, shared), atom, warps * resident)

@@ -183,6 +183,9 @@ def _staged(nest: CostNest, copy: StagedCopy, block: Residency) -> tuple[float, 
     memory, each time that it runs."""
     tile, warp = copy.node.tile, nest.machine.warp
     runs, size, row = nest.runs(copy.position), copy.access.size, tile.shape[-1]
+    if copy.node.engine is Engine.TMA:
+        # one thread asks for all of it, and it goes past the first-level cache
+        return runs, 0.0, 0.0
     vec = copy.vec or (VECTOR_BYTES // size if row * size % VECTOR_BYTES == 0 else 1)
     vec = max(1, min(vec, VECTOR_BYTES // size))
     warps = max(1.0, copy.elements / vec / min(warp, block.threads))

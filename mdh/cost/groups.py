@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from math import ceil
 
 from mdh.cost.gpu import PRODUCTS, Joining, joined, parted, transfer
-from mdh.cost.tensor import tensor_peak
+from mdh.cost.tensor import atom_rate
 from mdh.ir.atoms import Atom
 from mdh.machine import Machine
 
-REACHED = 0.85
-"""Of the data sheet's rate, within a slice."""
 SLICE = 100.0
 """Cycles of a slice in which nothing is multiplied."""
 SHARED_BYTES, NEAR_BYTES = 128.0, 40.0
@@ -61,8 +59,7 @@ class GroupWork:
 def group_seconds(work: GroupWork, machine: Machine) -> float:
     """An estimate for the whole product."""
     size, (rows, columns) = work.atom.left.bytes, work.tile
-    rate = tensor_peak(machine, work.atom.left) / (2 * machine.units * machine.clock)
-    multiplied = rows * columns * work.depth / (rate * REACHED)
+    multiplied = rows * columns * work.depth / atom_rate(machine, work.atom)
     # each warp group reads its rows and all columns for itself
     read = (rows + work.groups * columns) * work.depth * size / SHARED_BYTES
     sides = zip(work.tile, work.shared, work.crooked, strict=True)

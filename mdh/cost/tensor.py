@@ -18,6 +18,8 @@ from mdh.machine import Machine
 WARP_SHARE = 0.63
 """Part of the data sheet's rate that atoms of a warp reach from compute capability 9.0 on, where only atoms
 of a warp group reach all of it. Source: microbenchmarks of Hopper. Atoms of f64 reach all."""
+GROUP_SHARE = 0.85
+"""The share that atoms of warp groups reach (artifacts/h100/tensor_cores.md)."""
 SHARED_BYTES, L2_BYTES = 128.0, 32.0
 """Bytes a cycle that a multiprocessor gets from shared memory, and from the second-level cache for copies."""
 TOGETHER, TOGETHER_F64 = 1.0, 1.7
@@ -71,17 +73,17 @@ def tensor_peak(machine: Machine, factor: DType) -> float:
 
 
 def atom_rate(machine: Machine, atom: Atom) -> float:
-    """Multiply-adds that a multiprocessor does in a cycle with atoms of a warp."""
+    """Multiply-adds that a multiprocessor does in a cycle."""
     newest = (machine.compute_capability or 0) >= 90 and atom.left.bytes <= WORD
     peak = tensor_peak(machine, atom.left) / (2 * machine.units * machine.clock)
-    return peak * (WARP_SHARE if newest else 1.0)
+    return peak * (GROUP_SHARE if atom.grouped else WARP_SHARE if newest else 1.0)
 
 
 def atom_cycles(rate: float, work: tuple[float, float], atom: Atom, warps: float) -> float:
     """Cycles of a multiprocessor with so many warps for multiply-adds and bytes of shared memory, as `work`
     says. rate: its multiply-adds in a cycle."""
     multiplies, shared = work
-    overlap = TOGETHER if atom.left.bytes <= WORD else TOGETHER_F64
+    overlap = inf if atom.grouped else TOGETHER if atom.left.bytes <= WORD else TOGETHER_F64
     reached = rate * min(1.0, warps / SCHEDULERS)
     return float(joined(overlap, multiplies / reached, shared / SHARED_BYTES))
 
