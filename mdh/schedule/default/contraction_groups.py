@@ -129,7 +129,10 @@ def _clusters(shape: Shape, found: Matrices, machine: Machine, plan: GroupTiling
     if plan.parts > 1 or machine.cluster < PAIR:
         return
     for shared, factor, dim in (((1, PAIR), found.right, found.m), ((PAIR, 1), found.left, found.n)):
-        if _crooked(factor) and PAIR * plan.block[dim] <= shape.extents[dim]:
+        pairs = {**plan.block, dim: PAIR * plan.block[dim]}
+        # one cluster alone is none: its blocks are a grid
+        several = any(shape.extents[d] > tile for d, tile in pairs.items())
+        if _crooked(factor) and pairs[dim] <= shape.extents[dim] and several:
             yield replace(plan, shared=shared)
 
 
