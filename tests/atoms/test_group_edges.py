@@ -89,22 +89,34 @@ def test_boxes_that_nobody_reads() -> None:
     np.testing.assert_array_equal(after["C"].astype(float), a @ b + a)
 
 
-@pytest.mark.parametrize(
-    ("m", "n", "k", "row", "out"),
-    [
-        (1280, 512, 640, 640, "__bf16"),  # 160 columns are no boxes of 64
-        (1024, 1024, 1000, 1024, "float"),  # the arrays go on behind the sum
-        (64, 128, 72, 72, "__bf16"),  # a single cluster
-    ],
-)
-@pytest.mark.parametrize("machine", ["h200", "a100"])
-def test_defaults(m: int, n: int, k: int, row: int, out: str, machine: str) -> None:
-    c = f"""void p(const __bf16 A[{row}][{m}], const __bf16 B[{row}][{n}], {out} C[{m}][{n}]) {{
-  for (int i = 0; i < {m}; i++) for (int j = 0; j < {n}; j++) {{
+NARROW = """void p(const __bf16 A[1280][640], const __bf16 B[512][640], __bf16 C[1280][512]) {
+  for (int i = 0; i < 1280; i++) for (int j = 0; j < 512; j++) {
     float s = 0;
-    for (int k = 0; k < {k}; k++) s += (float)A[k][i] * (float)B[k][j];
-    C[i][j] = ({out})s;
-  }}
-}}
+    for (int k = 0; k < 640; k++) s += (float)A[i][k] * (float)B[j][k];
+    C[i][j] = (__bf16)s;
+  }
+}
+"""  # 160 columns are no boxes of 64
+LONGER = """void p(const __bf16 A[1024][1024], const __bf16 B[1024][1024], float C[1024][1024]) {
+  for (int i = 0; i < 1024; i++) for (int j = 0; j < 1024; j++) {
+    float s = 0;
+    for (int k = 0; k < 1000; k++) s += (float)A[i][k] * (float)B[k][j];
+    C[i][j] = s;
+  }
+}
 """
+SINGLE = """void p(const _Float16 A[72][72], const _Float16 B[72][128], _Float16 C[64][128]) {
+  for (int i = 0; i < 64; i++) for (int j = 0; j < 128; j++) {
+    float s = 0;
+    for (int k = 0; k < 72; k++) s += (float)A[k][i] * (float)B[k][j];
+    C[i][j] = (_Float16)(2 * s + C[i][j]);
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("machine", ["h200", "a100"])
+@pytest.mark.parametrize("c", [NARROW, LONGER, SINGLE], ids=["narrow", "longer", "single"])
+def test_defaults_are_legal(c: str, machine: str) -> None:
+    """Of narrow results, of arrays that go on behind the sum, and where a pair of blocks is the whole grid."""
     defaulted(c, machine)
