@@ -118,5 +118,5 @@ SINGLE = """void p(const _Float16 A[72][72], const _Float16 B[72][128], _Float16
 @pytest.mark.parametrize("machine", ["h200", "a100"])
 @pytest.mark.parametrize("c", [NARROW, LONGER, SINGLE], ids=["narrow", "longer", "single"])
 def test_defaults_are_legal(c: str, machine: str) -> None:
-    """Of narrow results, of arrays that go on behind the sum, and where a pair of blocks is the whole grid."""
+    """Of narrow results, of arrays longer than the sum, and where a pair of blocks is the whole grid."""
     defaulted(c, machine)
