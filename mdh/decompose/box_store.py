@@ -13,7 +13,7 @@ from mdh.ir.copy_engine import MOST_BOX, UNIT, unmapped
 from mdh.ir.dtype import DType
 from mdh.ir.layout import Levels
 from mdh.ir.plan import Holding, Product, StagePlan
-from mdh.ir.program import Output, Program
+from mdh.ir.program import DimKind, Output, Program
 from mdh.ir.tile import BOX_LINE, SWIZZLE_LINE
 
 SLOTS = 2
@@ -88,7 +88,7 @@ def box_store(program: Program, plan: StagePlan, levels: Levels) -> ResultBoxes 
     row = columns * buffer.dtype.bytes
     if product.atom.n % columns or columns > MOST_BOX or row % UNIT or columns % BOX_LINE:
         fitting = [
-            n for n in (16, 32, 64, 128) if product.atom.n % n == 0 and n * buffer.dtype.bytes % UNIT == 0
+            n for n in (8, 16, 32, 64, 128) if product.atom.n % n == 0 and n * buffer.dtype.bytes % UNIT == 0
         ]
         fact = f"an atom's {product.atom.n} columns do not fall into pieces of {columns}"
         return fact, f"subtile: {', '.join(map(str, fitting))}"
@@ -122,9 +122,19 @@ def _axis(
         for guard in (g for g in levels.guards if g.dim == dim):
             whole = guard.bound == levels.extents[dim] and guard.offset == levels.index[dim]
             if not whole or shape[d] != levels.extents[dim]:
-                name = plan.stage.dims[dim].name
-                return (
-                    f"tiles of `{name}` are cut inside of the array, where a box would go on",
-                    "tiles that divide",
-                )
+                return _cut(plan, dim)
+    for guard in levels.guards:
+        dim, var = guard.dim, str(guard.dim)
+        if var in (m, n) or plan.stage.dims[dim].kind is not DimKind.CC:
+            continue
+        # a box of an element that does not exist is none of the array
+        alone = [d for d, f in enumerate(index) if var in f.names]
+        whole = guard.bound == levels.extents[dim] and guard.offset == levels.index[dim]
+        if not whole or not any(index[d] == Affine.var(var) and shape[d] == guard.bound for d in alone):
+            return _cut(plan, dim)
     return own[0]
+
+
+def _cut(plan: StagePlan, dim: int) -> Reason:
+    name = plan.stage.dims[dim].name
+    return f"tiles of `{name}` are cut inside of the array, where a box would go on", "tiles that divide"

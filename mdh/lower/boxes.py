@@ -24,7 +24,7 @@ from mdh.lower.copies import StagedCopy, plan_copies
 from mdh.lower.declarations import TokenRing
 from mdh.lower.fragments import stated
 from mdh.lower.nest import Emit, Nest
-from mdh.lower.scope import Role, Scope
+from mdh.lower.scope import Role, Scope, key_of
 
 
 def boxed(step: PlanStep) -> bool:
@@ -56,14 +56,18 @@ def _tokens(word: str, number: int, slots: int) -> Buf:
 
 def _by_groups(nest: Nest, step: PlanStep) -> bool:
     """Whether only atoms of warp groups read what the step brings, in every turn: one thread of each then
-    speaks for it. In a turn without atoms a group's warps need not have come as far as this thread."""
+    speaks for it. In a turn without atoms, or where threads read by themselves (an epilogue), a group's warps
+    need not have come as far as this thread."""
     s = nest.plan.atoms
     product = None if s is None else nest.plan.steps[s].product
     if product is None or not product.atom.grouped:
         return False
     if any(g.dim not in (product.m, product.n, product.k) for g in nest.levels.guards):
         return False
-    return {x.buffer for x in step.stagings} <= {product.left.buffer, product.right.buffer}
+    accesses = ((x.buffer, nest.access(x.index)) for x in (product.left, product.right))
+    factors = {key_of(name, access) for name, access in accesses if access is not None}
+    copies = (c for c in nest.tiles.copies if nest.plan.steps[c.step] is step)
+    return {(c.tile.buffer, c.linear) for c in copies} <= factors
 
 
 def _blocks(nest: Nest, step: PlanStep) -> int:

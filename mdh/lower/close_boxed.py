@@ -7,7 +7,7 @@ piece there, and one of its threads asks for the box.
 from itertools import product as product_of
 
 from mdh.decompose.box_store import ResultBoxes, box_store
-from mdh.hardware import Layer, Space, SyncScope
+from mdh.hardware import THREADED, Layer, Space, SyncScope
 from mdh.ir.affine import Affine
 from mdh.ir.atoms import GROUP_LANES
 from mdh.ir.construct import ZERO, add, equal, loop, mod, num, number, when
@@ -38,7 +38,10 @@ def close_boxed(nest: Nest, region: Region, boxes: ResultBoxes, scope: Scope) ->
     """The region's elements, atom by atom and piece by piece."""
     s, product = _product(nest)
     stage = _stage(nest, boxes)
-    levels = [lv for lv in (_level(nest, dim, s) for dim in (product.m, product.n)) if lv is not None]
+    # loops of the region around its atoms, and over them
+    held = (nest.levels.of_var(var) for var in region.loops if var not in scope.values)
+    levels = [lv for lv in held if lv.step <= s and lv.layer not in THREADED]
+    levels.sort(key=lambda lv: (lv.step, lv.dim == product.n))
     atoms = product_of(*(range(lv.parts) for lv in levels), range(boxes.pieces))
     out: list[Stmt] = []
     for n, (*atom, piece) in enumerate(atoms):

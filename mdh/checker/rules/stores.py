@@ -59,7 +59,10 @@ def _boxed(subject: Subject, plan: StagePlan, i: int, holding: Holding) -> Itera
     seen = Engine.TMA in subject.machine.copy_engines
     missing = (f"`{subject.machine.name}` has no copy engine `tma`", "@store(plain), or leave it out")
     found = box_store(subject.program, plan, subject.tiles.levels) if seen else missing
-    if isinstance(found, tuple):
+    if not isinstance(found, tuple):
+        results = (r for r in plan.stage.results if any(o.buffer == holding.buffer for o in r.outputs))
+        found = next(filter(None, (_between(subject, plan, r) for r in results)), None)
+    if found is not None:
         headline = f"`{holding.buffer}` cannot be stored so: {found[0]}"
         yield Diagnostic(CODE, headline, labels, help=found[1])
 
@@ -109,13 +112,19 @@ def _apart(subject: Subject, plan: StagePlan, n: int, result: Result) -> Reason 
     outputs = {o.buffer for o in result.outputs}
     if any(h.region == Space.SM and h.buffer in outputs for step in plan.steps for h in step.holdings):
         return "results in SM are stored one by one, by all threads", "hold them in RM, or vec=1"
+    return _between(subject, plan, result)
+
+
+def _between(subject: Subject, plan: StagePlan, result: Result) -> Reason | None:
+    """Why the parts of a reduction read what the ones before them have stored."""
     items = code_items(plan, cpu=False)
     before = items[: _opens(subject, plan, items, result)]
-    if any(isinstance(x, Level) and subject.reduces(x.dim) for x in before):
-        layout = ",".join(str(k + 1) for k in range(len(subject.program.buffer_of[min(outputs)].shape)))
-        said = f"`{min(outputs)}:RM[{layout}]` at the outermost step that splits a reduction"
-        return "partial results are stored between the parts of a reduction", said
-    return None
+    if not any(isinstance(x, Level) and subject.reduces(x.dim) for x in before):
+        return None
+    output = min(o.buffer for o in result.outputs)
+    layout = ",".join(str(k + 1) for k in range(len(subject.program.buffer_of[output].shape)))
+    said = f"`{output}:RM[{layout}]` at the outermost step that splits a reduction"
+    return "partial results are stored between the parts of a reduction", said
 
 
 def _ragged(subject: Subject, plan: StagePlan) -> Reason | None:

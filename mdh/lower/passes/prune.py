@@ -4,6 +4,7 @@ Requires: nothing. Guarantees: every Let is used, every SM and RM buffer is read
 memory and barriers are never removed.
 """
 
+from mdh.ir.copy_engine import BoxCopy
 from mdh.ir.expr import Call, Var, walk
 from mdh.ir.intrinsic import OF_WARP
 from mdh.ir.kernel import Alloc, For, If, Let, Move, Stmt, Store
@@ -26,6 +27,8 @@ def _used(body: tuple[Stmt, ...]) -> set[str]:
     for s in statements(body):
         updates = {s.buffer} if isinstance(s, Store) and _only_updates(s) else set()
         used |= reads(s) - updates
+        # tokens count its bytes, so that none of a slot's boxes may be left out
+        used |= {s.dst} if isinstance(s, BoxCopy) else set()
         for e in expressions(s):
             used |= {n.name for n in walk(e) if isinstance(n, Var)}
     return used

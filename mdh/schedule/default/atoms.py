@@ -163,13 +163,18 @@ def _slice(
     """The atom, the deepest that fits, and how much of k is copied at once. If the sum is cut, both factors
     end with it: copies have zeros behind it."""
     extent = shape.extents[k]
-    ends = all(_extent(shape, a, k) == extent for a in accesses)
+    ends = ends_with(shape, k, accesses)
     for atom in sorted(atoms, key=lambda x: (-x.m, -x.k)):
         depth = SLICE[atom.left.bytes]
         for tile in range(min(depth, extent) // atom.k * atom.k, 0, -atom.k):
             if depth % atom.k == 0 and (ends or extent % tile == 0):
                 return atom, tile
     return None, 0
+
+
+def ends_with(shape: Shape, k: int, accesses: tuple[ShapeAccess, ...]) -> bool:
+    """Whether both factors end where the sum over k does: copies have zeros behind it."""
+    return all(_extent(shape, a, k) == shape.extents[k] for a in accesses)
 
 
 def _extent(shape: Shape, access: ShapeAccess, dim: int) -> int:

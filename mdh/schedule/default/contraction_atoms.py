@@ -15,7 +15,7 @@ from mdh.hardware import Engine, Layer, Space
 from mdh.ir.atoms import LANES
 from mdh.machine import Machine
 from mdh.occupancy import registers_at
-from mdh.schedule.default.atoms import Factor, Matrices
+from mdh.schedule.default.atoms import Factor, Matrices, ends_with
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
 from mdh.schedule.default.operands import Tiling
 from mdh.schedule.default.outline import ScheduleBuilder, attribute, held
@@ -120,7 +120,8 @@ def _parts(
         part = round_up(ceil_div(extent, parts), found.depth)
         if part < SLICES_LEAST * found.depth or blocks * parts > PER_UNIT * machine.units:
             return
-        if ceil_div(extent, part) == parts:
+        ends = ends_with(shape, found.k, (found.left.access, found.right.access))
+        if ceil_div(extent, part) == parts and (extent % part == 0 or ends):
             yield part, parts
 
 

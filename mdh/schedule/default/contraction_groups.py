@@ -17,7 +17,7 @@ from mdh.ir.affine import Affine
 from mdh.ir.atoms import GROUP_LANES, Atom, atoms_of
 from mdh.ir.copy_engine import unmapped
 from mdh.machine import Machine
-from mdh.schedule.default.atoms import Factor, Matrices, matrices_with
+from mdh.schedule.default.atoms import Factor, Matrices, ends_with, matrices_with
 from mdh.schedule.default.contraction_atoms import GROUP, PARTS, moved_bytes
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
 from mdh.schedule.default.operands import Tiling
@@ -44,6 +44,8 @@ SLICES_LEAST = 4
 """The fewest slices of a part of the sum."""
 STAGE = 2 * 64 * 128
 """Bytes of shared memory through which a warp group's results leave."""
+BOX = 128
+"""Bytes of a row of a box of results."""
 TOKENS = 1024
 """Bytes of shared memory kept for tokens and alignment."""
 
@@ -65,7 +67,14 @@ def find_groups(shape: Shape, machine: Machine, target: str) -> Matrices | None:
         return None
     known = [a for a in atoms_of(machine.compute_capability) if a.grouped]
     found = matrices_with(shape, machine, target, known)
-    return found if found is not None and all(_boxed(shape, found, f) for f in found.factors) else None
+    if found is None or not all(_boxed(shape, found, f) for f in found.factors):
+        return None
+    depth = SWIZZLE // found.atom.left.bytes
+    return found if shape.extents[found.k] % depth == 0 or _ends(shape, found) else None
+
+
+def _ends(shape: Shape, found: Matrices) -> bool:
+    return ends_with(shape, found.k, (found.left.access, found.right.access))
 
 
 def _boxed(shape: Shape, found: Matrices, factor: Factor) -> bool:
@@ -102,7 +111,7 @@ def _plans(shape: Shape, found: Matrices, machine: Machine, joining: Joining) ->
                 continue
             block = {**single, found.m: rows, found.n: columns}
             for part, parts in _parts(shape, found, machine, block, depth):
-                leaves = boxed and parts == 1 and columns * found.atom.acc.bytes % 128 == 0
+                leaves = boxed > 0 and parts == 1 and columns * boxed % BOX == 0
                 room = machine.shared_per_block - TOKENS - (groups * STAGE if leaves else 0)
                 slots = min(SLOTS, room // ((rows + columns) * SWIZZLE), ceil_div(part, depth))
                 if slots < 2:
@@ -120,7 +129,10 @@ def _clusters(shape: Shape, found: Matrices, machine: Machine, plan: GroupTiling
     if plan.parts > 1 or machine.cluster < PAIR:
         return
     for shared, factor, dim in (((1, PAIR), found.right, found.m), ((PAIR, 1), found.left, found.n)):
-        if _crooked(factor) and PAIR * plan.block[dim] <= shape.extents[dim]:
+        pairs = {**plan.block, dim: PAIR * plan.block[dim]}
+        # one cluster alone is none: its blocks are a grid
+        several = any(shape.extents[d] > tile for d, tile in pairs.items())
+        if _crooked(factor) and pairs[dim] <= shape.extents[dim] and several:
             yield replace(plan, shared=shared)
 
 
@@ -146,27 +158,27 @@ def _parts(
         part = round_up(ceil_div(extent, parts), depth)
         if part < SLICES_LEAST * depth or blocks * parts > machine.units:
             return
-        if ceil_div(extent, part) == parts:
+        if ceil_div(extent, part) == parts and (extent % part == 0 or _ends(shape, found)):
             yield part, parts
 
 
-def _stored(shape: Shape, found: Matrices) -> bool:
-    """Whether the results can leave by the copy engine."""
+def _stored(shape: Shape, found: Matrices) -> int:
+    """Bytes of a result that can leave by the copy engine; 0: it cannot."""
     if len(shape.stage.results) != 1 or len(shape.writes) != 1:
-        return False
+        return 0
     write = shape.writes[0]
     buffer = shape.program.buffer_of[write.buffer]
     if unmapped(buffer.shape, buffer.dtype) is not None:
-        return False
+        return 0
     places = []
     for d in (found.m, found.n):
         plain = Affine.var(shape.stage.dims[d].name)
         at = [p for p, f in enumerate(write.index) if f == plain and buffer.shape[p] == shape.extents[d]]
         moved = [p for p, f in enumerate(write.index) if f is not None and plain.names & f.names]
         if len(at) != 1 or moved != at:
-            return False
+            return 0
         places += at
-    return places[1] == len(buffer.shape) - 1
+    return buffer.dtype.bytes if places[1] == len(buffer.shape) - 1 else 0
 
 
 def _work(shape: Shape, found: Matrices, plan: GroupTiling, moved: tuple[int, int]) -> GroupWork:
