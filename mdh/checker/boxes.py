@@ -7,7 +7,7 @@ from math import prod
 
 from mdh.checker.subject import Subject
 from mdh.decompose.multicast import sharing_blocks, sharing_of
-from mdh.hardware import CacheHint, Engine, Space
+from mdh.hardware import CacheHint, Engine, Layer, Space
 from mdh.ir.copy_engine import MOST_BOX, UNIT, unmapped
 from mdh.ir.plan import Staging
 from mdh.ir.program import DimKind
@@ -49,9 +49,12 @@ def box_obstacle(subject: Subject, i: int, staging: Staging, *, again: bool) -> 
 
 
 def _shared(subject: Subject, copy: Copy) -> Reason | None:
+    if subject.plan.units(Layer.CLU) == 1:
+        fact = "`multicast` has no effect: the grid does not have several clusters"
+        return fact, "several tiles over CLU, or leave multicast out"
     blocks = sharing_blocks(subject.plan, subject.tiles, copy)
     if not blocks:
-        return "no block of a cluster reads the same part: `multicast` has no effect", "leave multicast out"
+        return "`multicast` has no effect: no blocks of a cluster read the same part", "leave multicast out"
     if subject.plan.roles is None:
         said = "`@roles(load=1, math=…)` on the block step, or leave multicast out"
         return "blocks that share a copy need a warp group that does nothing else", said
