@@ -182,11 +182,8 @@ def line(case: Case, row: Row, times: dict[str, float | str]) -> str:
     default, library = times.get(DEFAULT, row.prepared.refused.get(DEFAULT, "none")), times.get("torch", "")
     cells = [case.name, _micro(default)]
     for other in (shipped.get(best, "–"), library):
-        known = isinstance(other, float) and isinstance(default, float)
-        cells += [_micro(other), f"{other / default:.2f}" if known else "–"]  # type: ignore[operator]
-    estimate = row.plans.get(DEFAULT)
-    known = estimate is not None and isinstance(default, float)
-    cells += [f"{estimate / default:.2f}" if known else "–", best.rpartition("/")[2]]  # type: ignore[operator]
+        cells += [_micro(other), _ratio(other, default)]
+    cells += [_ratio(row.plans.get(DEFAULT), default), best.rpartition("/")[2]]
     spilled = row.prepared.kernels.get(DEFAULT)
     cells.append("atoms" if "mma" in (spilled.text.source if spilled else "") else "no atoms")
     lines = ["| " + " | ".join(cells) + " |"]
@@ -195,6 +192,11 @@ def line(case: Case, row: Row, times: dict[str, float | str]) -> str:
         ratio = f"{default / time_:.2f}" if isinstance(time_, float) and isinstance(default, float) else ""
         lines.append(f"    {name}: {_micro(time_)} µs, estimate {_micro(seconds)}, default/this {ratio}")
     return "\n".join(lines)
+
+
+def _ratio(other: float | str | None, default: float | str) -> str:
+    """A dash where one of the two has no time."""
+    return f"{other / default:.2f}" if isinstance(other, float) and isinstance(default, float) else "–"
 
 
 def _micro(value: float | str) -> str:

@@ -1,4 +1,4 @@
-"""Programs that torch computes alike on a CPU and on a GPU."""
+"""How torch computes the programs, by the same calls on a CPU and on a GPU."""
 
 from collections.abc import Callable
 from importlib import import_module

@@ -52,7 +52,7 @@ class Keys:
         """As `_of`; None also where the arguments' own methods raise, which `Binder.bind` tells in words."""
         try:
             return self._of(args)
-        except Exception:  # they raise what they like
+        except Exception:  # methods of other libraries may raise anything
             return None
 
     def _of(self, args: Sequence[Any]) -> Key | None:

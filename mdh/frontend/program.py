@@ -209,8 +209,8 @@ def _result(p: Piece, names: dict[str, Expr], *, strict: bool) -> Result:
 
 
 def check_operators(pragma: OperatorPragma, number: int, pieces: list[Piece]) -> None:
-    """Raises if `#pragma mdh( C[i][j] : ++, ++, + )` before statement `number` differs from what the
-    dependences say of the nest after it."""
+    """Raises if `#pragma mdh( C[i][j] : ++, ++, + )` before statement `number` names other operators than
+    those that the dependences of the following nest allow."""
     words = [w.strip() for w in pragma.operators.split(",")]
     name = re.split(r"\W", pragma.target, maxsplit=1)[0]
     fitting = [p for p in pieces if max(p.numbers) >= number and name in p.writes]

@@ -145,7 +145,7 @@ def _fill(nest: Nest, ring: TokenRing, copies: Iterable[StagedCopy], slot: str, 
 
 
 def _bytes(copy: StagedCopy) -> int:
-    """That land in this block's slot, whoever brings them."""
+    """The bytes of a copy that arrive in this block's slot, from this block and from others that share it."""
     assert copy.boxes is not None
     return len(copy.boxes.starts) * copy.boxes.elements * copy.dst.buf.dtype.bytes
 

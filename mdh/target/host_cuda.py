@@ -140,7 +140,8 @@ def _map_lines(a: TensorMap, name: str, host: HostNames) -> list[str]:
 
 
 def _map_names(text: KernelText, host: HostNames) -> dict[tuple[str, str], str]:
-    """What the launcher calls the map of a kernel; kernels may call theirs alike."""
+    """By kernel and argument, the name of a tensor map in the launcher. Two kernels may use one name for
+    different maps; the launcher needs two."""
     used = {host.function, *host.names.values(), *(k.name for k in text.kernels)}
     out: dict[tuple[str, str], str] = {}
     for k in text.kernels:
@@ -231,8 +232,8 @@ def cuda_driver(text: KernelText, program: Program, host: HostNames) -> str:
 
 
 def cuda_makefile(text: KernelText, name: str, arch: str) -> str:
-    """For an architecture with features of its own (`sm_90a`), `-arch` of CUDA 13 also compiles for the one
-    without them."""
+    """The Makefile. An architecture whose name ends in `a` (`sm_90a`) takes `-gencode`: for `-arch=sm_90a`
+    CUDA 13 compiles for `sm_90` as well, which lacks the instructions."""
     fmad = " -fmad=false" if "-fmad=false" in text.options else ""
     own = "-gencode arch=$(ARCH:sm_%=compute_%),code=$(ARCH)"
     said = own if arch.endswith("a") else "-arch=$(ARCH)"

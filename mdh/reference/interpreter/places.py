@@ -61,9 +61,10 @@ def _index(
     row = _index(memory, outer, frame, span)
 
     def at() -> int:
-        j, k = row(), run()
+        j: int = row()
+        k: int = run()
         if 0 <= k < n:
-            return j * n + k  # type: ignore[no-any-return]
+            return j * n + k
         raise outside(memory, axis, k, span)
 
     return at
@@ -76,9 +77,10 @@ def _of_slots(
     n, m = memory.extents[:2]
 
     def at() -> int:
-        j, k = frame[first], frame[second]
+        j: int = frame[first]
+        k: int = frame[second]
         if 0 <= j < n and 0 <= k < m:
-            return j * m + k  # type: ignore[no-any-return]
+            return j * m + k
         raise outside(memory, 1, k, span) if 0 <= j < n else outside(memory, 0, j, span)
 
     return at

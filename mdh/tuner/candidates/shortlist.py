@@ -19,7 +19,7 @@ from mdh.ir.plan import Plan
 
 Seen = Sequence[tuple[Prediction, float]]
 ENOUGH = 12
-"""Measured candidates from which on the model's errors are known well enough to drop what it says is slow."""
+"""After this number of measured candidates, those that the model predicts to be slow are dropped."""
 EXPLORE = 0.05
 """Chance of what is no favourite to be measured all the same, so that a wrong model is found out."""
 SLACK = 1.5

@@ -1,4 +1,4 @@
-"""What a worker's machine has, and which tuner holds it. The devices are found in a process of its own:
+"""The devices of a worker's machine, and which tuner uses it. A separate process looks for the devices:
 `python -m mdh.tuner.cluster.inventory`.
 
 Drivers are loaded there and not in the Dask worker, which must survive whatever a driver does.

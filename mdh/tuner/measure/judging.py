@@ -28,7 +28,7 @@ class Twin(Protocol):
 
 @runtime_checkable
 class Twins(Protocol):
-    """A device that may have memory of its own."""
+    """A device whose memory may be separate from the host's."""
 
     def twin(self, memory: Array, array: Array) -> Twin | None:
         """The device's copy of `memory`, a block of host memory that `array` is a part of. None if the device
