@@ -126,7 +126,7 @@ def _plans(shape: Shape, found: Matrices, machine: Machine, joining: Joining) ->
 
 def _clusters(shape: Shape, found: Matrices, machine: Machine, plan: GroupTiling) -> Iterator[GroupTiling]:
     """The plan with pairs of blocks that share the slices of a factor whose rows come slowly."""
-    if plan.parts > 1 or machine.cluster < PAIR:
+    if machine.cluster < PAIR:
         return
     for shared, factor, dim in (((1, PAIR), found.right, found.m), ((PAIR, 1), found.left, found.n)):
         pairs = {**plan.block, dim: PAIR * plan.block[dim]}
@@ -213,7 +213,7 @@ def group_outline(shape: Shape, found: Matrices, machine: Machine, plan: GroupTi
         dim = found.m if plan.shared[1] > 1 else found.n
         pairs = {**first, dim: PAIR * first[dim]}
         clusters = {d: Unit(Layer.CLU, u.axis) for d, u in axes.items()}
-        outline.step(pairs, dict(clusters), attrs=tuple(attrs))
+        outline.step(pairs, dict(clusters), entries=plan.entries(shape), attrs=tuple(attrs))
         outline.step(first, {dim: Unit(Layer.BLK, "x")}, attrs=(_roles(found, plan),))
     else:
         attrs.append(_roles(found, plan))
