@@ -7,14 +7,14 @@ conditions are those of the rules K166 and K170 to K174.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from mdh.cost.gpu import Joining
 from mdh.cost.groups import GroupWork, group_seconds
 from mdh.hardware import Engine, Layer, Space
 from mdh.ir.affine import Affine
-from mdh.ir.atoms import GROUP_LANES, Atom, atoms_of
+from mdh.ir.atoms import GROUP_LANES, atoms_of
 from mdh.ir.copy_engine import unmapped
 from mdh.machine import Machine
 from mdh.schedule.default.atoms import Factor, Matrices, ends_with, matrices_with
@@ -26,7 +26,7 @@ from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Arg, ArgCall, Attr, BufferPlace, Mem, Unit
 
 ROWS = (64, 128, 192, 256)
-COLUMNS = (64, 96, 128, 160, 192, 224, 256)
+COLUMNS = (*range(8, 128, 8), *range(128, 257, 16))
 SWIZZLE = 128
 """Bytes of a slice along k."""
 REGISTERS = {2: "40/232", 3: "32/160"}
@@ -52,9 +52,11 @@ TOKENS = 1024
 
 @dataclass(frozen=True, slots=True)
 class GroupTiling(Tiling):
-    """groups: warp groups that compute. slots: of the copies. boxed: the copy engine stores the results.
-    shared: by how many blocks of a cluster the slices of the two factors are shared."""
+    """product: its m runs along the rows of a block. groups: warp groups that compute. slots: of the copies.
+    boxed: the copy engine stores the results. shared: by how many blocks of a cluster the slices of the two
+    factors are shared."""
 
+    product: Matrices = field(kw_only=True)
     groups: int = 1
     slots: int = 1
     boxed: bool = False
@@ -69,8 +71,8 @@ def find_groups(shape: Shape, machine: Machine, target: str) -> Matrices | None:
     found = matrices_with(shape, machine, target, known)
     if found is None or not all(_boxed(shape, found, f) for f in found.factors):
         return None
-    depth = SWIZZLE // found.atom.left.bytes
-    return found if shape.extents[found.k] % depth == 0 or _ends(shape, found) else None
+    depth, extent = SWIZZLE // found.atom.left.bytes, shape.extents[found.k]
+    return found if extent % depth == 0 or (extent > depth and _ends(shape, found)) else None
 
 
 def _ends(shape: Shape, found: Matrices) -> bool:
@@ -92,9 +94,17 @@ def best_group_plan(
 ) -> tuple[GroupTiling, float] | None:
     """The plan with the best estimate, in seconds; None if no plan fits."""
     moved = moved_bytes(shape, found)
-    every = _plans(shape, found, machine, joining)
-    timed = ((p, group_seconds(_work(shape, found, p, moved), machine)) for p in every)
+    every = group_plans(shape, found, machine, joining)
+    timed = ((p, group_seconds(group_work(shape, p, moved), machine)) for p in every)
     return min(timed, key=lambda p: p[1], default=None)
+
+
+def group_plans(shape: Shape, found: Matrices, machine: Machine, joining: Joining) -> Iterator[GroupTiling]:
+    """Candidates that fit. An atom has 64 rows and any multiple of 8 columns, so its rows may also run along
+    the columns of the result: then C^T = B^T A^T."""
+    turned = replace(found, left=found.right, right=found.left)
+    for product in (found, turned):
+        yield from _plans(shape, product, machine, joining)
 
 
 def _plans(shape: Shape, found: Matrices, machine: Machine, joining: Joining) -> Iterator[GroupTiling]:
@@ -103,25 +113,27 @@ def _plans(shape: Shape, found: Matrices, machine: Machine, joining: Joining) ->
     single = {d: 1 for d in range(len(shape.extents)) if d not in (found.k, *found.others)}
     boxed = _stored(shape, found)
     for rows in (r for r in ROWS if r <= m):
-        for columns in (c for c in COLUMNS if c <= n and (found.right.along_k or c * size % SWIZZLE == 0)):
+        for columns in _columns(found, n):
             groups = rows // 64 if rows < 256 else 2
             if rows // 64 // groups * columns // 2 > RESULTS or (groups == 3 and columns > 192):
                 continue
-            if not _has(found.atom, columns) or (not found.left.along_k and rows * size % SWIZZLE):
+            if not found.left.along_k and rows * size % SWIZZLE:
                 continue
             block = {**single, found.m: rows, found.n: columns}
             for part, parts in _parts(shape, found, machine, block, depth):
                 leaves = boxed > 0 and parts == 1 and columns * boxed % BOX == 0
                 room = machine.shared_per_block - TOKENS - (groups * STAGE if leaves else 0)
-                slots = min(SLOTS, room // ((rows + columns) * SWIZZLE), ceil_div(part, depth))
+                slots = min(SLOTS, room // ((rows + columns) * SWIZZLE), max(2, ceil_div(part, depth)))
                 if slots < 2:
                     continue
                 slices = {found.k: depth, **dict.fromkeys(found.others, 1)}
                 plan = GroupTiling(
-                    block, {}, slices, found.k, part, parts, joining, groups=groups, slots=slots, boxed=leaves
-                )
-                yield plan
-                yield from _clusters(shape, found, machine, plan)
+                    block, {}, slices, found.k, part, parts, joining,
+                    product=found, groups=groups, slots=slots, boxed=leaves,
+                )  # fmt: skip
+                for each in (plan, replace(plan, boxed=False)) if leaves else (plan,):
+                    yield each
+                    yield from _clusters(shape, found, machine, each)
 
 
 def _clusters(shape: Shape, found: Matrices, machine: Machine, plan: GroupTiling) -> Iterator[GroupTiling]:
@@ -140,9 +152,16 @@ def _crooked(factor: Factor) -> bool:
     return factor.row * factor.bytes % SECTOR != 0
 
 
-def _has(atom: Atom, columns: int) -> bool:
-    """Whether an atom of so many columns exists."""
-    return atom.left.bits == 16 or columns % 16 == 0
+def _columns(found: Matrices, extent: int) -> Iterator[int]:
+    """Columns of a tile: the fewest with which so many tiles cover the extent."""
+    size, covered = found.atom.left.bytes, 0
+    for columns in (c for c in COLUMNS if c <= extent):
+        exists = size > 1 or columns % 16 == 0
+        if exists and (found.right.along_k or columns * size % SWIZZLE == 0):
+            tiles = ceil_div(extent, columns)
+            if tiles != covered:
+                yield columns
+            covered = tiles
 
 
 def _parts(
@@ -181,18 +200,23 @@ def _stored(shape: Shape, found: Matrices) -> int:
     return buffer.dtype.bytes if places[1] == len(buffer.shape) - 1 else 0
 
 
-def _work(shape: Shape, found: Matrices, plan: GroupTiling, moved: tuple[int, int]) -> GroupWork:
-    depth = plan.slices[found.k]
+def group_work(shape: Shape, plan: GroupTiling, moved: tuple[int, int]) -> GroupWork:
+    """What a plan has to do. moved: bytes of memory traffic, and those of the results."""
+    found, depth = plan.product, plan.slices[plan.k]
+    clusters = {found.m: plan.shared[1], found.n: plan.shared[0]}
+    counts = ((ceil_div(shape.extents[d], t), clusters.get(d, 1)) for d, t in plan.block.items())
     return GroupWork(
         found.atom,
         (plan.block[found.m], plan.block[found.n]),
         plan.groups,
         slices=ceil_div(plan.part, depth) * prod(shape.extents[d] for d in found.others),
         depth=depth,
-        slots=plan.slots,
-        tiles=plan.parts * prod(ceil_div(shape.extents[d], t) for d, t in plan.block.items()),
+        tiles=plan.parts * prod(round_up(n, of) for n, of in counts),
         moved=sum(moved),
         written=moved[1],
+        result=shape.element_bytes(shape.writes[0].buffer),
+        boxed=plan.boxed,
+        turned=found.m == shape.contiguous(shape.writes[0]),
         parts=plan.parts,
         joining=plan.joining,
         shared=plan.shared,
@@ -200,10 +224,10 @@ def _work(shape: Shape, found: Matrices, plan: GroupTiling, moved: tuple[int, in
     )
 
 
-def group_outline(shape: Shape, found: Matrices, machine: Machine, plan: GroupTiling) -> ScheduleBuilder:
+def group_outline(shape: Shape, machine: Machine, plan: GroupTiling) -> ScheduleBuilder:
     """The steps of a plan."""
-    first = plan.first
-    axes = block_axes(first, shape.extents, machine, found.n)
+    first, found = plan.first, plan.product
+    axes = block_axes(first, shape.extents, machine, shape.contiguous(shape.writes[0]))
     blocks = grid_size(axes, first, shape.extents)
     attrs: list[Attr] = []
     if found.m in axes and found.n in axes and plan.parts == 1 and blocks > machine.units:
