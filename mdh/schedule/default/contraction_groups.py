@@ -6,7 +6,7 @@ The others multiply them, each with rows of its own, and the copy engine stores 
 conditions are those of the rules K166 and K170 to K174.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from math import prod
 
@@ -19,7 +19,7 @@ from mdh.ir.copy_engine import unmapped
 from mdh.machine import Machine
 from mdh.schedule.default.atoms import Factor, Matrices, ends_with, matrices_with
 from mdh.schedule.default.contraction_atoms import GROUP, PARTS, moved_bytes
-from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
+from mdh.schedule.default.grid import AXES, block_axes, ceil_div, grid_size, round_up
 from mdh.schedule.default.operands import Tiling
 from mdh.schedule.default.outline import ScheduleBuilder, attribute, staged
 from mdh.schedule.default.shape import Shape
@@ -36,8 +36,12 @@ FEW = 64
 RESULTS = 128
 """The most results of a thread."""
 SLOTS = 8
-PAIR = 2
-"""Blocks of a cluster."""
+CLUSTERS = ((1, 2), (2, 1), (2, 2), (1, 4), (4, 1), (2, 4), (4, 2))
+"""By how many blocks of a cluster the slices of the two factors are shared."""
+SHARED_SLICES, MOST_SHARED = 8, 48
+"""Clusters are tried with so many slices at least, and for so many plans, the best without them."""
+LINES = 8
+"""Rows after which the pattern of a swizzle begins again."""
 SECTOR = 32
 """Bytes that come together."""
 SLICES_LEAST = 4
@@ -94,14 +98,18 @@ def best_group_plan(
 ) -> tuple[GroupTiling, float] | None:
     """The plan with the best estimate, in seconds; None if no plan fits."""
     moved = moved_bytes(shape, found)
-    every = group_plans(shape, found, machine, joining)
-    timed = ((p, group_seconds(group_work(shape, p, moved), machine)) for p in every)
-    return min(timed, key=lambda p: p[1], default=None)
+
+    def timed(plans: Iterable[GroupTiling]) -> list[tuple[GroupTiling, float]]:
+        return [(p, group_seconds(group_work(shape, p, moved), machine)) for p in plans]
+
+    alone = sorted(timed(group_plans(shape, found, machine, joining)), key=lambda p: p[1])
+    shared = (s for p, _ in alone[:MOST_SHARED] for s in clustered(shape, machine, p))
+    return min([*alone[:1], *timed(shared)], key=lambda p: p[1], default=None)
 
 
 def group_plans(shape: Shape, found: Matrices, machine: Machine, joining: Joining) -> Iterator[GroupTiling]:
-    """Candidates that fit. An atom has 64 rows and any multiple of 8 columns, so its rows may also run along
-    the columns of the result: then C^T = B^T A^T."""
+    """Candidates without clusters that fit. An atom has 64 rows and any multiple of 8 columns, so its rows may
+    also run along the columns of the result: then C^T = B^T A^T."""
     turned = replace(found, left=found.right, right=found.left)
     for product in (found, turned):
         yield from _plans(shape, product, machine, joining)
@@ -121,31 +129,44 @@ def _plans(shape: Shape, found: Matrices, machine: Machine, joining: Joining) ->
                 continue
             block = {**single, found.m: rows, found.n: columns}
             for part, parts in _parts(shape, found, machine, block, depth):
-                leaves = boxed > 0 and parts == 1 and columns * boxed % BOX == 0
-                room = machine.shared_per_block - TOKENS - (groups * STAGE if leaves else 0)
-                slots = min(SLOTS, room // ((rows + columns) * SWIZZLE), max(2, ceil_div(part, depth)))
-                if slots < 2:
-                    continue
                 slices = {found.k: depth, **dict.fromkeys(found.others, 1)}
-                plan = GroupTiling(
-                    block, {}, slices, found.k, part, parts, joining,
-                    product=found, groups=groups, slots=slots, boxed=leaves,
-                )  # fmt: skip
-                for each in (plan, replace(plan, boxed=False)) if leaves else (plan,):
-                    yield each
-                    yield from _clusters(shape, found, machine, each)
+                leaves = boxed > 0 and parts == 1 and columns * boxed % BOX == 0
+                for stored in (True, False) if leaves else (False,):
+                    room = machine.shared_per_block - TOKENS - (groups * STAGE if stored else 0)
+                    slots = min(SLOTS, room // ((rows + columns) * SWIZZLE), max(2, ceil_div(part, depth)))
+                    if slots > 1:
+                        yield GroupTiling(
+                            block, {}, slices, found.k, part, parts, joining,
+                            product=found, groups=groups, slots=slots, boxed=stored,
+                        )  # fmt: skip
 
 
-def _clusters(shape: Shape, found: Matrices, machine: Machine, plan: GroupTiling) -> Iterator[GroupTiling]:
-    """The plan with pairs of blocks that share the slices of a factor whose rows come slowly."""
-    if machine.cluster < PAIR:
+def clustered(shape: Shape, machine: Machine, plan: GroupTiling) -> Iterator[GroupTiling]:
+    """The plan with clusters whose blocks share slices, where there are enough slices to be worth it."""
+    found = plan.product
+    slices = ceil_div(plan.part, plan.slices[plan.k]) * prod(shape.extents[d] for d in found.others)
+    if slices < SHARED_SLICES:
         return
-    for shared, factor, dim in (((1, PAIR), found.right, found.m), ((PAIR, 1), found.left, found.n)):
-        pairs = {**plan.block, dim: PAIR * plan.block[dim]}
+    for shared in CLUSTERS:
+        count = prod(shared)
+        tiles = {
+            **plan.block,
+            found.m: shared[1] * plan.block[found.m],
+            found.n: shared[0] * plan.block[found.n],
+        }
         # one cluster alone is none: its blocks are a grid
-        several = any(shape.extents[d] > tile for d, tile in pairs.items())
-        if _crooked(factor) and pairs[dim] <= shape.extents[dim] and several:
+        several = any(shape.extents[d] > tile for d, tile in tiles.items())
+        fits = all(tiles[d] <= shape.extents[d] for d in (found.m, found.n))
+        sides = zip(found.factors, (found.m, found.n), shared, strict=True)
+        whole = all(_falls(f, plan.block[d], of) for f, d, of in sides)
+        if count <= machine.cluster and several and fits and whole:
             yield replace(plan, shared=shared)
+
+
+def _falls(factor: Factor, tile: int, parts: int) -> bool:
+    """Whether a slice falls into so many parts that are boxes of whole lines. One whose rows run along k is
+    cut along its own dimension, others also along k."""
+    return not factor.along_k or tile % (parts * LINES) == 0
 
 
 def _crooked(factor: Factor) -> bool:
@@ -234,11 +255,13 @@ def group_outline(shape: Shape, machine: Machine, plan: GroupTiling) -> Schedule
         attrs += [attribute("order", ArgCall("grouped", (Arg(GROUP),))), Attr("persistent", ())]
     outline = ScheduleBuilder(shape)
     if max(plan.shared) > 1:
-        dim = found.m if plan.shared[1] > 1 else found.n
-        pairs = {**first, dim: PAIR * first[dim]}
+        counts = {found.m: plan.shared[1], found.n: plan.shared[0]}
+        together = {d: tile * counts.get(d, 1) for d, tile in first.items()}
         clusters = {d: Unit(Layer.CLU, u.axis) for d, u in axes.items()}
-        outline.step(pairs, dict(clusters), entries=plan.entries(shape), attrs=tuple(attrs))
-        outline.step(first, {dim: Unit(Layer.BLK, "x")}, attrs=(_roles(found, plan),))
+        outline.step(together, dict(clusters), entries=plan.entries(shape), attrs=tuple(attrs))
+        blocks_of = [d for d in (found.n, found.m) if counts[d] > 1]
+        units = {d: Unit(Layer.BLK, axis) for d, axis in zip(blocks_of, AXES, strict=False)}
+        outline.step(first, dict(units), attrs=(_roles(found, plan),))
     else:
         attrs.append(_roles(found, plan))
         outline.step(first, dict(axes), entries=plan.entries(shape), attrs=tuple(attrs))
