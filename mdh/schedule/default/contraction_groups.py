@@ -108,8 +108,8 @@ def best_group_plan(
 
 
 def group_plans(shape: Shape, found: Matrices, machine: Machine, joining: Joining) -> Iterator[GroupTiling]:
-    """Candidates without clusters that fit. An atom has 64 rows and any multiple of 8 columns, so its rows may
-    also run along the columns of the result: then C^T = B^T A^T."""
+    """Candidates without clusters that fit. An atom has 64 rows and any multiple of 8 columns, so its rows
+    may also run along the columns of the result: then C^T = B^T A^T."""
     turned = replace(found, left=found.right, right=found.left)
     for product in (found, turned):
         yield from _plans(shape, product, machine, joining)
