@@ -12,13 +12,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from mdh.ir.dtype import F32, F64, DType
+from mdh.ir.dtype import EIGHTHS, F32, F64, DType
 from mdh.ir.program import Operator
 from mdh.reference import error
 from mdh.reference.error import Bounded
 from mdh.reference.exact import CArithmetic, best
 from mdh.reference.functions import FUNCTIONS
-from mdh.reference.numbers import Array, precision, smallest, unit_roundoff
+from mdh.reference.numbers import Array, largest, precision, smallest, unit_roundoff
 
 _C = CArithmetic()
 
@@ -110,6 +110,8 @@ class BoundedArithmetic:
         if self.exact and a.bound is None:
             # one rounding of an exact value is the same in every implementation
             return Bounded(_C.cast(value, F64, dtype).astype(np.float64))
+        if dtype in EIGHTHS:
+            value = np.clip(value, -largest(dtype), largest(dtype))
         return self.rounded(value, a.bound, dtype)
 
     def call(self, fn: str, args: tuple[Bounded, ...], dtype: DType) -> Bounded:

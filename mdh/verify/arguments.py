@@ -104,7 +104,7 @@ def _wide(rng: np.random.Generator, b: Buffer, *, positive: bool) -> Array:
     """Powers of two of either sign, some of them plus or minus one. For floats, from 2^-20 to 2^24."""
     dtype = numpy_dtype(b.dtype)
     if b.dtype.is_float:
-        least, most = (-20, 25) if b.dtype.bits > 16 else (-10, 12)
+        least, most = {8: (-6, 9), 16: (-10, 12)}.get(b.dtype.bits, (-20, 25))
         powers = np.ldexp(1.0, rng.integers(least, most, b.shape))
         return (powers * (1 if positive else rng.choice([-1, 0, 1], b.shape))).astype(dtype)
     powers = np.left_shift(1, rng.integers(0, min(b.dtype.bits, 63), b.shape))
