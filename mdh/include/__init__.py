@@ -1,4 +1,4 @@
-"""`mdh.h`, the header of types that C has no names for. C compilers read it; the front end knows what it says."""
+"""`mdh.h`, the header of types that C has no names for. C compilers read it, the front end knows it."""
 
 from pathlib import Path
 

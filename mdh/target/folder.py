@@ -10,7 +10,7 @@ from mdh.include import HEADER, header_text
 from mdh.ir.copy_engine import TensorMap
 from mdh.ir.program import Buffer, Program, Scalar
 from mdh.release import release
-from mdh.target.driver import reference_types
+from mdh.target.driver import needs_header, reference_types
 from mdh.target.header import header, parameters
 from mdh.target.host import host_names
 from mdh.target.host_c import c_driver, c_launcher, c_makefile
@@ -189,7 +189,7 @@ def folder(
         files["main.c"] = opencl_driver(text, program, host)
         files["Makefile"] = opencl_makefile(name)
     files[f"{name}.mdh"] = plan_text if plan_text.endswith("\n") else plan_text + "\n"
-    if _INCLUDED.search(program.source.text if program.source else ""):
+    if needs_header(program) or _INCLUDED.search(program.source.text if program.source else ""):
         files[HEADER] = header_text()
     files.update(_reference(program, name, files, defines or {}))
     files["manifest.json"] = manifest(text, program, name, tuple(sorted([*files, "manifest.json"])))

@@ -229,7 +229,7 @@ def cuda_driver(text: KernelText, program: Program, host: HostNames) -> str:
     args = ", ".join([*call_arguments(program, "device"), "0"])
     launch = f"\nstatic int launch(void)\n{{\n    return {host.function}({args});\n}}\n"
     before = f'#include <cuda_runtime_api.h>\n\n#include "{host.function}.h"\n'
-    return driver(program, host, before, DEVICE + launch + TIMED)
+    return driver(program, host, before, DEVICE + launch + TIMED, text.numerics)
 
 
 def cuda_makefile(text: KernelText, name: str, arch: str) -> str:

@@ -1,17 +1,37 @@
-"""Bounds of sums that tensor cores may add: their errors have one sign where the terms have."""
+"""Bounds of sums that tensor cores add: their errors have one sign where the terms have, and factors may be
+rounded to fewer bits."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import pytest
 
+from mdh.ir.numerics import OWN, ByStage, Numerics, assumed, numerics_of
 from mdh.ir.product_sum import truncating
 from mdh.pipeline import Pipeline
 from mdh.reference.evaluate import evaluate_bounded
 from mdh.reference.judge import expected
 from mdh.source import Source
-from tests.atoms.products import Product
+from mdh.tuner.measure.inputs import read_set, write_expected
+from mdh.tuner.measure.wire import numerics_json, read_numerics
+from tests.atoms.products import Product, Tiling, planned
 
 UNIT = 2.0**-24
+F32_PRODUCT = """
+void product(const float A[2][256], const float B[256][2], float C[2][2]) {
+  for (int i = 0; i < 2; i++)
+    for (int j = 0; j < 2; j++) {
+      float sum = 0;
+      for (int k = 0; k < 256; k++)
+        sum += A[i][k] * B[k][j];
+      C[i][j] = sum;
+    }
+}
+"""
+PROGRAM = Pipeline().read(Source("p.c", F32_PRODUCT))
 
 
 @pytest.mark.parametrize(("kind", "can"), [("bf16", True), ("f16", True), ("f64", False), ("i8", False)])
@@ -38,3 +58,84 @@ def test_strict_sums_are_not_cut_off() -> None:
     text = Product("bf16", "NN", 4, 4, 8).text
     program = Pipeline().read(Source("p.c", text), strict_fp=True)
     assert not truncating(program.stages[0])
+
+
+ROUNDED = Numerics(factor_bits=11, sum_bits=23, block=4)
+CUT_OFF = replace(ROUNDED, cuts_factors=True)
+FEW_BITS = Numerics(sum_bits=13, block=32)
+
+
+def of_product(one: Numerics) -> ByStage:
+    return ((PROGRAM.stages[0].name, one),)
+
+
+def test_plans_with_atoms_say_how_they_add() -> None:
+    program, plan = planned(
+        Product("bf16", "NN", 32, 32, 32).text, Tiling((32, 32, 32), (16, 16), (16, 8, 16)).text
+    )
+    assert numerics_of(plan) == ((program.stages[0].name, assumed(program.stages[0])),)
+    _, plan = planned(
+        Product("i8", "NT", 32, 32, 32).text,
+        Tiling((32, 32, 32), (16, 16), (16, 8, 32), rows=("@pad(16)", "@pad(16)")).text,
+    )
+    assert [one for _, one in numerics_of(plan)] == [OWN]
+    plain = "1: (de-)comp( 1, 1, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )"
+    assert numerics_of(planned(Product("bf16", "NN", 4, 4, 8).text, plain)[1]) == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "most"),
+    [(ROUNDED, 2 * 2.0**-11 + 64 * 2.0**-23), (CUT_OFF, 2 * 2.0**-10 + 64 * 2.0**-23),
+     (FEW_BITS, 8 * 2.0**-13), (replace(FEW_BITS, promote=64), 2 * 2.0**-13)],
+)  # fmt: skip
+def test_what_the_numerics_of_a_plan_add(one: Numerics, most: float) -> None:
+    """256 terms, by both judges: the part of the sum of absolute values beside what the types allow."""
+    draw = np.random.default_rng(0)
+    arrays = {
+        x: draw.random(s).astype(np.float32) for x, s in (("A", (2, 256)), ("B", (256, 2)), ("C", (2, 2)))
+    }
+    size = arrays["A"].astype(np.float64) @ arrays["B"].astype(np.float64)
+    plain = evaluate_bounded(PROGRAM, arrays)["C"].bound
+    assert plain is not None
+    numerics = of_product(one)
+    for want in (
+        evaluate_bounded(PROGRAM, arrays, numerics=numerics),
+        expected(PROGRAM, arrays, {}, numerics=numerics).want,
+    ):
+        bound = want["C"].bound
+        assert bound is not None
+        np.testing.assert_allclose((bound - plain) / size, most, rtol=1e-3)
+    assert (evaluate_bounded(PROGRAM, arrays, numerics=of_product(OWN))["C"].bound == plain).all()
+
+
+def test_small_integers_are_exact_with_fewer_bits() -> None:
+    arrays = {"A": np.full((2, 256), 3.0, np.float32), "B": np.ones((256, 2), np.float32)}
+    arrays["C"] = np.zeros((2, 2), np.float32)
+    for judge in (
+        lambda: evaluate_bounded(PROGRAM, arrays, exact=True, numerics=of_product(ROUNDED)),
+        lambda: expected(PROGRAM, arrays, {}, exact=True, numerics=of_product(ROUNDED)).want,
+    ):
+        arrays["A"][:] = 3
+        assert judge()["C"].bound is None
+        arrays["A"][:] = 2049
+        assert judge()["C"].bound is not None
+
+
+def test_sums_past_the_bits_of_the_accumulator_are_not_exact() -> None:
+    arrays = {"A": np.full((2, 256), 64.0, np.float32), "B": np.ones((256, 2), np.float32)}
+    arrays["C"] = np.zeros((2, 2), np.float32)
+    assert evaluate_bounded(PROGRAM, arrays, exact=True, numerics=of_product(FEW_BITS))["C"].bound is None
+    arrays["A"][:] = 65
+    assert evaluate_bounded(PROGRAM, arrays, exact=True, numerics=of_product(FEW_BITS))["C"].bound is not None
+    assert evaluate_bounded(PROGRAM, arrays, exact=True, numerics=of_product(ROUNDED))["C"].bound is None
+
+
+def test_workers_judge_by_the_numerics_of_the_candidate(tmp_path: Path) -> None:
+    numerics = read_numerics(json.loads(json.dumps(numerics_json(of_product(CUT_OFF)))))
+    assert numerics == of_product(CUT_OFF)
+    write_expected(PROGRAM, 0, 1, tmp_path)
+    write_expected(PROGRAM, 0, 1, tmp_path, numerics)
+    own, other = read_set(PROGRAM, 0, 1, tmp_path), read_set(PROGRAM, 0, 1, tmp_path, numerics)
+    assert own.before["A"].tobytes() == other.before["A"].tobytes()
+    assert own.want["C"].bound is not None and other.want["C"].bound is not None
+    assert (other.want["C"].bound > 10 * own.want["C"].bound).all()
