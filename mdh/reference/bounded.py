@@ -196,7 +196,8 @@ class BoundedArithmetic:
             None if whole else size * (unit_roundoff(product) + numerics.product_error),
         )
         terms = error.sum_factor(count) + numerics.sum_error(count) / unit_roundoff(dtype)
-        most = numerics.exact_sum(precision(dtype))
+        term = float(np.abs(a.value).max(initial=0)) * float(np.abs(b.value).max(initial=0))
+        most = numerics.exact_sum(precision(dtype), term)
         return self._summed(start, total, size, slack, dtype, terms, exact=whole, most=most)
 
     def _summed(

@@ -9,14 +9,16 @@ from dataclasses import replace
 from typing import assert_never
 
 from mdh.ir.atoms import ATOMS, WORD, Atom
-from mdh.ir.dtype import BF16, F16, F32, F64, I8, I32, U8
+from mdh.ir.dtype import BF16, F8E4M3, F8E5M2, F16, F32, F64, I8, I32, U8
 from mdh.ir.expr import Load
 from mdh.ir.matrix import GroupMma, LoadMatrix, MatrixStmt, Mma, MmaCommit, MmaFence, MmaWait, SharedMatrix
 from mdh.target.clike import place
 from mdh.target.dialect import Dialect, PrintScope
 from mdh.target.signature import wrapped
 
-TYPES = {F16: "f16", BF16: "bf16", F32: "f32", F64: "f64", I8: "s8", U8: "u8", I32: "s32"}
+TYPES = {
+    F8E4M3: "e4m3", F8E5M2: "e5m2", F16: "f16", BF16: "bf16", F32: "f32", F64: "f64", I8: "s8", U8: "u8", I32: "s32"
+}  # fmt: skip
 """As PTX calls them."""
 KINDS = {F32: ("float", "f"), F64: ("double", "d"), I32: ("int", "r")}
 """In C, and the letter by which inline assembly names their registers."""

@@ -24,7 +24,7 @@ def check_capacity(subject: Subject) -> Iterator[Diagnostic]:
     limit = subject.machine.shared_per_block
     if used > limit:
         yield _shared(subject, used, 0 if cpu else combine_bytes(plan), limit)
-    words = register_words(tiles) + fragment_words(plan)
+    words = register_words(plan, tiles) + fragment_words(plan)
     limit = subject.machine.registers_per_thread
     if words > limit:
         yield _registers(subject, words, limit)

@@ -26,7 +26,8 @@ def check_group_registers(subject: Subject) -> Iterator[Diagnostic]:
     if roles is not None and not all(map(askable, roles.registers or ())):
         return
     given = None if roles is None else roles.registers
-    words, has = register_words(subject.tiles), given[1] if given else share_of(plan, machine)
+    words = register_words(plan, subject.tiles)
+    has = given[1] if given else share_of(plan, machine)
     if words + OTHERS <= has or words > machine.registers_per_thread:
         return
     whose = f"`regs={given[0]}/{given[1]}` gives it" if given else "its share of the block's is"
