@@ -29,6 +29,9 @@ TOGETHER = 3.0
 """Exponent with which the time of the multiprocessors and that of the memory are joined (see `joined`)."""
 WAITED = 4.0
 """What a slice takes longer with few slots, in parts of its time, by the third power of their number."""
+ADDED = 2.0 / 128
+"""Cycles of a result that threads take over from the atoms: an addition and a zero, 128 of which a
+multiprocessor does at once. An estimate."""
 START, END_BYTES = 1500.0, 64.0
 """Cycles of a tile before its first slice has come, and bytes of its results that are stored in a cycle."""
 
@@ -39,7 +42,7 @@ class GroupWork:
     rows. slices: of a tile, each of `depth` elements of k. slots: of a slice. tiles: of the whole product,
     with the parts of the sum. moved: bytes of memory traffic, written: bytes of the results. shared: by how
     many blocks of a cluster each factor's slice is shared. crooked: whether its rows begin at odd multiples
-    of 16 bytes."""
+    of 16 bytes. promote: elements of k after which threads add what the atoms have summed; 0: never."""
 
     atom: Atom
     tile: tuple[int, int]
@@ -54,6 +57,7 @@ class GroupWork:
     joining: Joining = Joining.KERNEL
     shared: tuple[int, int] = (1, 1)
     crooked: tuple[bool, bool] = (False, False)
+    promote: int = 0
 
 
 def group_seconds(work: GroupWork, machine: Machine) -> float:
@@ -65,7 +69,9 @@ def group_seconds(work: GroupWork, machine: Machine) -> float:
     sides = zip(work.tile, work.shared, work.crooked, strict=True)
     lines = sum(side / shared * (CROOKED if crooked else 1.0) for side, shared, crooked in sides)
     came = lines * work.depth * size / NEAR_BYTES
-    slice_cycles = (max(multiplied, read, came) + SLICE) * (1.0 + WAITED / work.slots**3)
+    # while the threads of one warp group add, the atoms of the others run
+    taken = ADDED * rows * columns / work.groups * work.depth / work.promote if work.promote else 0.0
+    slice_cycles = (max(multiplied, read, came) + SLICE + taken) * (1.0 + WAITED / work.slots**3)
     ending = rows * columns * work.atom.acc.bytes / END_BYTES
     cluster = max(work.shared)
     waves = ceil(work.tiles / cluster / (machine.units // cluster))

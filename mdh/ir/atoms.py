@@ -143,12 +143,7 @@ ATOMS = (
     Atom("dmma", 8, 8, 4, F64, F64, F64, 80),
     *(Atom("dmma", 16, 8, k, F64, F64, F64, 90) for k in (4, 8, 16)),
     *(Atom(WGMMA, 64, n, 16, t, t, F32, 90, 90) for t in (BF16, F16) for n in _COLUMNS),
-    *(
-        Atom(WGMMA, 64, n, 32, a, b, I32, 90, 90)
-        for a in _BYTES
-        for b in _BYTES
-        for n in _INTEGER_COLUMNS
-    ),
+    *(Atom(WGMMA, 64, n, 32, a, b, I32, 90, 90) for a in _BYTES for b in _BYTES for n in _INTEGER_COLUMNS),
     *(Atom(WGMMA, 64, n, 32, a, b, F32, 90, 90) for a in EIGHTHS for b in EIGHTHS for n in _COLUMNS),
 )
 """All that are lowered."""

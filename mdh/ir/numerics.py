@@ -62,8 +62,8 @@ each cut off a bit or two behind the last one of the largest: the cuts of terms 
 on an H100 with 256 to 65,536 positive products of 16-bit factors: up to 0.26 of what this allows."""
 
 _COARSE = Numerics(sum_bits=13, block=2)
-"""Of sums of 8-bit floats that tensor cores add: they keep 13 bits behind the leading one of the largest term,
-and cut off each term there."""
+"""Of sums of 8-bit floats that tensor cores add: each term is cut off 13 bits behind the leading one of the
+largest."""
 
 ByStage = tuple[tuple[str, Numerics], ...]
 """Names of stages and their numerics. The other stages have those that are `assumed`."""
@@ -77,7 +77,9 @@ def assumed(stage: Stage) -> Numerics:
 def numerics_of(plan: Plan) -> ByStage:
     """Of the stages that atoms compute."""
     found = ((p.stage.name, step) for p in plan.stages for step in p.steps)
-    return tuple((name, _of_step(step, step.product.atom)) for name, step in found if step.product is not None)
+    return tuple(
+        (name, _of_step(step, step.product.atom)) for name, step in found if step.product is not None
+    )
 
 
 def _of_step(step: PlanStep, atom: Atom) -> Numerics:

@@ -125,7 +125,6 @@ class PlanStep:
     promote: int | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
 
-
     @property
     def promoted_turns(self) -> int:
         """Turns of the loops around an MMA step after which its second accumulator takes over; 1 also where

@@ -109,9 +109,7 @@ def _factor(nest: Nest, product: Product, load: Load, dim: int, s: int) -> _Fact
     return _Factor(load, buf, atoms, own, along, own_nest, inner[-1], depth)
 
 
-def _multiply(
-    nest: Nest, product: Product, region: Region, left: _Factor, right: _Factor, s: int
-) -> Mma:
+def _multiply(nest: Nest, product: Product, region: Region, left: _Factor, right: _Factor, s: int) -> Mma:
     fragment = product.atom.c
     acc = tuple(_result(nest, product, region, fragment.at(0, v), s) for v in range(fragment.count))
     return Mma(product.atom, acc, _registers(left), _registers(right))

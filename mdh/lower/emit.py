@@ -99,7 +99,7 @@ def _around(nest: Nest, scope: Scope, inner: list[Stmt]) -> list[Stmt]:
     opening = [r for r in nest.regions if r.opens == scope.position]
     if not opening or nest.role is Role.LOAD:
         return inner
-    before = [s for r in opening for s in (*open_region(nest, r, scope), *open_first(r))]
+    before = [s for r in opening for s in (*open_region(nest, r, scope), *open_first(nest, r))]
     after = [s for r in reversed(opening) for s in _closed(nest, r, scope)]
     ended: list[Stmt] = [MmaWait(0)] if inflight(nest) else []
     ended += [s for r in opening for s in close_first(nest, r)]

@@ -9,9 +9,9 @@ from dataclasses import replace
 from mdh.checker.group_factors import GroupFactor, group_factor
 from mdh.hardware import Space
 from mdh.ir.affine import Affine
-from mdh.ir.construct import loop, when
+from mdh.ir.construct import ZERO, less, loop, when
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Const, Expr, Load
+from mdh.ir.expr import Const, Expr, Load, Var
 from mdh.ir.kernel import Comment, ForKind, Stmt
 from mdh.ir.layout import Level
 from mdh.ir.matrix import GroupMma, MmaCommit, MmaFence, MmaWait, SharedMatrix
@@ -31,22 +31,32 @@ def emit_group_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
     product = step.product
     assert product is not None
     region = next(r for r in reversed(nest.regions) if r.fold == 0)
-    body: list[Stmt] = [_multiply(nest, product, region, s, scope)]
-    for dim in (product.n, product.m):
-        level = _level(nest, s, dim)
-        if level is not None:
-            body = [loop(level.var, level.parts, body, ForKind.UNROLL)]
+    atom = _multiply(nest, product, region, s, scope)
     others = [g for g in nest.guards(scope) if g.dim not in (product.m, product.n, product.k)]
     cond = nest.condition(others, scope)
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
     deep = _level(nest, s, product.k)
     for start, stop in chunks(step, 1 if deep is None else deep.parts):
+        apart = step.promoted_turns == 1
+        keep = (ZERO if deep is None else less(start, Var(deep.var))) if apart else None
+        body = _through(nest, product, s, [replace(atom, keep=keep)])
         part = body if deep is None else [loop(deep.var, stop, body, ForKind.UNROLL, start=start)]
-        # without atoms the turn's group is empty: those that still run are of the turns before
-        out += [*when(cond, [MmaFence(), *part]), MmaCommit(), MmaWait(inflight(nest))]
-        if step.promoted_turns == 1:
-            out += take_over(nest, region, s)
+        if apart:
+            ended = [MmaFence(), *part, MmaCommit(), MmaWait(0), *take_over(nest, region, s, clear=False)]
+            out += when(cond, ended)
+        else:
+            # without atoms the turn's group is empty: those that still run are of the turns before
+            out += [*when(cond, [MmaFence(), *part]), MmaCommit(), MmaWait(inflight(nest))]
     return [*out, *after_turn(nest, region, s, scope)]
+
+
+def _through(nest: Nest, product: Product, s: int, body: list[Stmt]) -> list[Stmt]:
+    """All atoms along m and n."""
+    for dim in (product.n, product.m):
+        level = _level(nest, s, dim)
+        if level is not None:
+            body = [loop(level.var, level.parts, body, ForKind.UNROLL)]
+    return body
 
 
 def _level(nest: Nest, step: int, dim: int) -> Level | None:

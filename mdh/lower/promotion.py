@@ -1,4 +1,4 @@
-"""`@promote(n)`: atoms add to a first accumulator, and a second one takes over what it holds after n elements.
+"""`@promote(n)`: atoms add to a first accumulator, and after n elements a second one takes over.
 
 The first one keeps few bits of a sum of 8-bit floats. The second one is the region of the results, to which
 threads add in f32. At every place the sum is what both hold together. So it does not matter where parts of
@@ -22,9 +22,16 @@ def first_accumulator(region: Region) -> Buf:
     return region.bufs[0] if region.first is None else region.first
 
 
-def open_first(region: Region) -> list[Stmt]:
-    """Where the region opens: the first accumulator begins at 0."""
-    return [] if region.first is None else [Alloc(region.first, Const(0.0, region.first.dtype))]
+def open_first(nest: Nest, region: Region) -> list[Stmt]:
+    """Where the region opens: the first accumulator begins at 0. Atoms of warp groups begin it themselves
+    where their sums end in each turn."""
+    s = nest.plan.atoms
+    if region.first is None or s is None:
+        return []
+    step = nest.plan.steps[s]
+    assert step.product is not None
+    begun = step.product.atom.grouped and step.promoted_turns == 1
+    return [Alloc(region.first, None if begun else Const(0.0, region.first.dtype))]
 
 
 def close_first(nest: Nest, region: Region) -> list[Stmt]:
@@ -35,16 +42,19 @@ def close_first(nest: Nest, region: Region) -> list[Stmt]:
     return take_over(nest, region, s, everywhere=True)
 
 
-def take_over(nest: Nest, region: Region, s: int, *, everywhere: bool = False) -> list[Stmt]:
-    """Adds the first accumulator to the second, and sets it to 0: what the atoms of a turn add to, or
-    `everywhere`. s: the index of the MMA step."""
+def take_over(
+    nest: Nest, region: Region, s: int, *, everywhere: bool = False, clear: bool = True
+) -> list[Stmt]:
+    """Adds the first accumulator to the second: what the atoms of a turn add to, or `everywhere`. clear: the
+    first one is 0 then. s: the index of the MMA step."""
     first, second = first_accumulator(region), region.bufs[0]
     index = region.index({})
-    both = Binary("+", Load(second.name, index, second.dtype), Load(first.name, index, first.dtype), second.dtype)
-    body: list[Stmt] = [
-        Store(second.name, index, both),
-        Store(first.name, index, Const(0.0, first.dtype)),
-    ]
+    both = Binary(
+        "+", Load(second.name, index, second.dtype), Load(first.name, index, first.dtype), second.dtype
+    )
+    body: list[Stmt] = [Store(second.name, index, both)]
+    if clear:
+        body.append(Store(first.name, index, Const(0.0, first.dtype)))
     held = [lv for lv in map(nest.levels.of_var, region.loops) if lv.layer is None]
     for level in reversed([lv for lv in held if everywhere or lv.step >= s]):
         body = [loop(level.var, level.parts, body, ForKind.UNROLL)]
@@ -84,5 +94,3 @@ def _reductions(nest: Nest, region: Region, s: int) -> list[Level]:
     inside = levels_from(nest.items, region.opens)
     kinds = [d.kind for d in nest.stage.dims]
     return [lv for lv in inside if lv.layer is None and lv.step < s and kinds[lv.dim] is DimKind.PW]
-
-
