@@ -241,8 +241,7 @@ def best(op: Operator, keys: Array, *, started: bool) -> Array:
 
 
 def _as(a: Any, dtype: DType) -> Array:
-    with np.errstate(all="ignore"):
-        return converted(np.asarray(a), dtype)
+    return converted(np.asarray(a), dtype)
 
 
 def _truncated_quotient(a: Array, b: Array) -> Array:

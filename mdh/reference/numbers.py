@@ -40,9 +40,10 @@ def converted(a: Array, t: DType) -> Array:
     held = numpy_dtype(t)
     if a.dtype == held:
         return a
-    if t in EIGHTHS and a.dtype.kind not in "biu":
-        a = np.clip(a, -_LARGEST[t], _LARGEST[t])
-    return a.astype(held)
+    with np.errstate(all="ignore"):
+        if t in EIGHTHS and a.dtype.kind not in "biu":
+            a = np.clip(a, -_LARGEST[t], _LARGEST[t])
+        return a.astype(held)
 
 
 def precision(t: DType) -> int:
