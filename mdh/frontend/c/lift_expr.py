@@ -92,6 +92,9 @@ def lift_any(node: c_ast.Node, scope: NameScope) -> Expr:
         case c_ast.Assignment():
             raise fail("C113", "an assignment inside an expression is not supported", scope.places.of(node),
                        help="make it a statement of its own")  # fmt: skip
+        case c_ast.StructRef():
+            said = "a struct of mdh.h is read by its function: fp8_e4m3_to_float(x)"
+            raise fail("C113", f"{called(node)} is not supported", scope.places.of(node), help=said)
         case _:
             raise fail("C113", f"{called(node)} is not supported", scope.places.of(node))
 
