@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mdh.include import FOLDER
 from mdh.checker.run import check
 from mdh.device.api import open_device
 from mdh.device.protocols import Device
@@ -83,8 +84,8 @@ def test_inputs_stand_alone(work: Workload) -> None:
     assert tuple(found.items()) == work.full
     if compiler() is None or ("__bf16" in text and not knows("__bf16")):
         pytest.skip("no compiler here that has the types")
-    command = [str(compiler()), "-Wall", "-Werror", "-std=c11", "-c", str(work.path), "-o", "/dev/null"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [str(compiler()), "-Wall", "-Werror", "-std=c11", f"-I{FOLDER}", "-c", str(work.path)]
+    done = subprocess.run([*command, "-o", "/dev/null"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 

@@ -34,7 +34,9 @@ def check_group_registers(subject: Subject) -> Iterator[Diagnostic]:
     headline = f"a thread holds {words} registers of RM buffers and takes about {OTHERS} more, {whose} {has}"
     found = [node for node in subject.tiles.kept if node.tile.space is Space.RM]
     labels = at_roles(subject) if given else ()
-    labels = (*labels, *labels_of(subject, found, "registers"), *at_promote(subject)) or subject.at_step(plan.atoms or 0)
+    labels = (*labels, *labels_of(subject, found, "registers"), *at_promote(subject)) or subject.at_step(
+        plan.atoms or 0
+    )
     said, least = "smaller tiles of the warp groups, or fewer of them", given[0] if given else LEAST
     most = 0 if roles is None else most_of(plan, machine, least)
     if most >= words + OTHERS:
