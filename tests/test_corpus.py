@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mdh.include import FOLDER
 from mdh.checker.run import check
 from mdh.device.api import open_device
 from mdh.device.protocols import Device
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
+from mdh.include import FOLDER
 from mdh.ir.program import Program
 from mdh.machine import load_machine, machine_names
 from mdh.reference import evaluate_bounded
