@@ -267,8 +267,8 @@ def needs_header(program: Program) -> bool:
 
 
 def _single(program: Program, numerics: ByStage) -> float:
-    """The tolerance of f32: as `fill` draws, sums have terms up to 16, those of 8-bit floats up to 1, and most
-    are exact."""
+    """The tolerance of f32. As `fill` draws, sums have terms up to 16, those of 8-bit floats up to 1, and
+    most are exact."""
     known, term = dict(numerics), 1 if needs_header(program) else 16
     allowed = SINGLE
     for stage in program.stages:
