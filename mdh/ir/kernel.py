@@ -20,6 +20,7 @@ from mdh.ir.copy_engine import CopyEngineStmt, TensorMap
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Expr
 from mdh.ir.matrix import MatrixStmt
+from mdh.ir.numerics import ByStage
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +267,7 @@ class Module:
     """All kernels of a program, in launch order, for one target (`cuda`, `opencl`, `c`) and machine kind.
 
     params: the C function's parameters in order. poison: whether tests may fill workspaces that need no zeros
-    with garbage before a call.
+    with garbage before a call. numerics: of the stages, for the judge of results.
     """
 
     name: str
@@ -276,3 +277,4 @@ class Module:
     workspaces: tuple[Workspace, ...]
     params: tuple[str, ...]
     notes: tuple[str, ...] = field(default=())
+    numerics: ByStage = ()

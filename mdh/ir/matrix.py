@@ -54,7 +54,8 @@ class GroupMma:
     """`wgmma`: a warp group's acc += a b, which runs on after the statement.
 
     acc: the thread's first element of the result. row, column: elements of the register array from a row of
-    its to the one 8 further down, and from a column to the next one.
+    its to the one 8 further down, and from a column to the next one. keep: where it is 0, acc = a b, and what
+    the registers held does not count; None: it always counts.
     """
 
     atom: Atom
@@ -63,6 +64,7 @@ class GroupMma:
     column: int
     a: SharedMatrix
     b: SharedMatrix
+    keep: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,6 +255,9 @@ def inflight(nest: Nest) -> int:
     step = None if s is None else nest.plan.steps[s]
     if step is None or step.product is None or not step.product.atom.grouped or nest.role is not Role.MATH:
         return 0
+    if step.promoted_turns == 1:
+        # all end where the second accumulator takes over
+        return 0
     return 1 if step.inflight is None else step.inflight
 
 

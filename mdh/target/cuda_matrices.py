@@ -9,14 +9,17 @@ from dataclasses import replace
 from typing import assert_never
 
 from mdh.ir.atoms import ATOMS, WORD, Atom
-from mdh.ir.dtype import BF16, F16, F32, F64, I8, I32, U8
+from mdh.ir.dtype import BF16, F8E4M3, F8E5M2, F16, F32, F64, I8, I32, U8
 from mdh.ir.expr import Load
 from mdh.ir.matrix import GroupMma, LoadMatrix, MatrixStmt, Mma, MmaCommit, MmaFence, MmaWait, SharedMatrix
-from mdh.target.clike import place
+from mdh.target.clike import place, text
 from mdh.target.dialect import Dialect, PrintScope
 from mdh.target.signature import wrapped
 
-TYPES = {F16: "f16", BF16: "bf16", F32: "f32", F64: "f64", I8: "s8", U8: "u8", I32: "s32"}
+TYPES = {
+    F8E4M3: "e4m3", F8E5M2: "e5m2", F16: "f16", BF16: "bf16", F32: "f32", F64: "f64",
+    I8: "s8", U8: "u8", I32: "s32",
+}  # fmt: skip
 """As PTX calls them."""
 KINDS = {F32: ("float", "f"), F64: ("double", "d"), I32: ("int", "r")}
 """In C, and the letter by which inline assembly names their registers."""
@@ -39,7 +42,10 @@ def matrix_lines(s: MatrixStmt, scope: PrintScope, dialect: Dialect) -> list[str
             said = ", ".join(map(str, numbers if s.atom.transposes else numbers[:2]))
             a, b = (_descriptor(m, scope, dialect) for m in (s.a, s.b))
             given = (f"&{registers((s.acc,))},", f"{a},", f"{b});")
-            return [f"wgmma_{s.atom.name}<{said}>(", *(f"    {x}" for x in given)]
+            if s.keep is None:
+                return [f"wgmma_{s.atom.name}<{said}>(", *(f"    {x}" for x in given)]
+            keep = text(s.keep, scope, dialect)
+            return [f"wgmma_{s.atom.name}_if<{said}>(", *(f"    {x}" for x in (f"{keep},", *given))]
         case MmaFence():
             return ["wgmma_fence();"]
         case MmaCommit():
@@ -63,7 +69,7 @@ def matrix_function(name: str, inline: str) -> str | None:
     if name in _GROUP_WORDS:
         return _GROUP_WORDS[name].replace("INLINE", inline)
     if name.startswith("wgmma_"):
-        return _wgmma(name, _BY_NAME[name.removeprefix("wgmma_")], inline)
+        return _wgmma(name, _BY_NAME[name.removeprefix("wgmma_").removesuffix("_if")], inline)
     atom = _BY_NAME.get(name.removeprefix("mma_")) if name.startswith("mma_") else None
     return None if atom is None else _mma(name, atom, inline)
 
@@ -98,7 +104,7 @@ INLINE unsigned long long shared_matrix(const void *start)
 
 def _wgmma(name: str, atom: Atom, inline: str) -> str:
     """row, col: distances of the accumulators in their array, from a row to the one 8 further down, and from
-    a column of the thread to its next one."""
+    a column of the thread to its next one. A name that ends in `_if` takes first whether they count."""
     kind, letter = KINDS[atom.acc]
     count = atom.c.count
     slots = _lines([f"%{v}" for v in range(count)], 12)
@@ -110,16 +116,23 @@ def _wgmma(name: str, atom: Atom, inline: str) -> str:
     if atom.transposes:
         scales = f"1, 1, 1, %{count + 2}, %{count + 3}"
         given = ', "n"(a_transposed), "n"(b_transposed)'
+    before, after = "", ";"
+    chosen = name.endswith("_if")
+    if chosen:
+        last = count + 2 + 2 * atom.transposes
+        before, after = f"{{\\n.reg .pred keep;\\nsetp.ne.b32 keep, %{last}, 0;\\n", ";\\n}"
+        scales, given = scales.replace("1", "keep", 1), f'{given}, "r"((int)keep)'
     listed = ',"\n                 "  '.join(slots)
     held = ",\n                   ".join(outputs)
     params = [f"{kind} *c", "unsigned long long a", "unsigned long long b"]
+    params = ["bool keep", *params] if chosen else params
     head = "\n".join(wrapped(f"{inline} void {name}", params))
     return f"""template <int row, int col{more}>
 {head}
 {{
-    asm volatile("wgmma.mma_async.sync.aligned.{shape}.{types}"
+    asm volatile("{before}wgmma.mma_async.sync.aligned.{shape}.{types}"
                  " {{{listed}}},"
-                 " %{count}, %{count + 1}, {scales};"
+                 " %{count}, %{count + 1}, {scales}{after}"
                  : {held}
                  : "l"(a), "l"(b){given});
 }}

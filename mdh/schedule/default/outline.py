@@ -64,12 +64,12 @@ class ScheduleBuilder:
         if new != self.tiles or entries:
             self._add(new, units, entries, attrs, cyclic or {})
 
-    def atoms(self, axes: Mapping[int, tuple[str, int]], word: str) -> None:
+    def atoms(self, axes: Mapping[int, tuple[str, int]], word: str, *more: Attr) -> None:
         """Adds a step of tensor cores. axes: by dimension the axis of the atom (m, n or k) and its elements
-        along it."""
+        along it. more: attributes beside @atom."""
         units = {d: Unit(Layer.MMA, axis) for d, (axis, _) in axes.items()}
         new = [axes[d][1] if d in axes else t for d, t in enumerate(self.tiles)]
-        self._add(new, units, {}, (attribute("atom", word),), {})
+        self._add(new, units, {}, (attribute("atom", word), *more), {})
 
     def _add(
         self,
