@@ -32,6 +32,7 @@ PLACES = {
     "roles": "the step with BLK",
     "atom": "an MMA step",
     "acc": "an MMA step",
+    "as": "an MMA step",
     "inflight": "an MMA step with `@atom(wgmma)`, below `@roles`",
 }
 

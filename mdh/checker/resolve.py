@@ -138,7 +138,7 @@ def _plan_step(draft: Draft, step: Step, n: int, splits: tuple[Split, ...], foun
 def _step_attributes(step: Step, plan: PlanStep, found: Found) -> PlanStep:
     """`@stages`, `@unroll` and `@inflight`. `_grid` and `_roles` read the attributes of the grid."""
     mma = has_layer(step, Layer.MMA)
-    known = ("stages", "unroll", "roles", *GRID_ATTRS, *(("atom", "acc", "inflight") if mma else ()))
+    known = ("stages", "unroll", "roles", *GRID_ATTRS, *(("atom", "acc", "as", "inflight") if mma else ()))
     attrs = keep(step.attrs, known, "a step without MMA", found)
     if mma and "unroll" in attrs:
         found.append(no_effect(attrs.pop("unroll"), "an MMA step, whose loops are always unrolled"))

@@ -7,7 +7,7 @@ Source: PTX ISA, "Matrix Fragments for mma" and "Register Fragments and Shared M
 
 from dataclasses import dataclass
 
-from mdh.ir.dtype import BF16, F16, F32, F64, I8, I32, U8, DType
+from mdh.ir.dtype import BF16, F16, F32, F64, I8, I32, TF32, U8, DType
 
 LANES = 32
 GROUP_LANES = 128
@@ -88,7 +88,7 @@ class Atom:
 
     @property
     def packed(self) -> int:
-        """Neighbours along k that share a register; 1 for f64, where an element takes two."""
+        """Neighbours along k that share a register; 1 for f64, where an element takes two, and for tf32."""
         return max(1, WORD // self.left.bytes)
 
     @property
@@ -130,13 +130,15 @@ _WARP = LaneDigit(32, 4, 16)
 
 _BYTES = (I8, U8)
 _COLUMNS, _BYTE_COLUMNS = range(256, 0, -8), (*range(256, 32, -16), 32, 24, 16, 8)
-"""Of wgmma's results: with 16-bit factors, with bytes."""
+"""Of wgmma's results: with factors of 16 bits and of tf32, with bytes."""
 ATOMS = (
     *(Atom("mma", 16, 8, k, t, t, F32, 80) for t in (BF16, F16) for k in (16, 8)),
     *(Atom("mma", 16, 8, k, a, b, I32, 80) for a in _BYTES for b in _BYTES for k in (32, 16)),
+    *(Atom("mma", 16, 8, k, TF32, TF32, F32, 80) for k in (8, 4)),
     Atom("dmma", 8, 8, 4, F64, F64, F64, 80),
     *(Atom("dmma", 16, 8, k, F64, F64, F64, 90) for k in (4, 8, 16)),
     *(Atom(WGMMA, 64, n, 16, t, t, F32, 90, 90) for t in (BF16, F16) for n in _COLUMNS),
+    *(Atom(WGMMA, 64, n, 8, TF32, TF32, F32, 90, 90) for n in _COLUMNS),
     *(
         Atom(WGMMA, 64, n, 32, a, b, I32, 90, 90)
         for a in _BYTES
@@ -145,6 +147,11 @@ ATOMS = (
     ),
 )
 """All that are lowered."""
+
+
+def factor_type(t: DType, said: str | None) -> DType:
+    """The type in which atoms read factors of the type t. said: by `@as`."""
+    return TF32 if t == F32 and said == TF32.name else t
 
 
 def atoms_of(capability: int | None) -> tuple[Atom, ...]:

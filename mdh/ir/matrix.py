@@ -24,7 +24,8 @@ class LoadMatrix:
 @dataclass(frozen=True, slots=True)
 class Mma:
     """A warp's acc += a b: each lane gives its elements of the three matrices, which lie in registers as the
-    atom says; those shorter than a register share one of type U32."""
+    atom says. Factors lie in registers of type U32, which several share that are shorter; those of f64
+    in their own."""
 
     atom: Atom
     acc: tuple[Load, ...]

@@ -1,10 +1,10 @@
 """How a plan computes sums of products, where that is coarser than the C's types. The judge follows it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 from mdh.ir.atoms import Atom
-from mdh.ir.dtype import F32
+from mdh.ir.dtype import F32, TF32
 from mdh.ir.plan import Plan
 from mdh.ir.product_sum import truncating
 from mdh.ir.program import Stage
@@ -75,4 +75,6 @@ def numerics_of(plan: Plan) -> ByStage:
 
 
 def _of_atom(atom: Atom) -> Numerics:
-    return _CUT if atom.acc == F32 else OWN
+    if atom.acc != F32:
+        return OWN
+    return replace(_CUT, factor_bits=11) if atom.left == TF32 else _CUT

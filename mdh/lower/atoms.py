@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 
 from mdh.hardware import Space
 from mdh.ir.affine import Affine
-from mdh.ir.atoms import LANES, Fragment, FragmentPlace, LaneDigit
-from mdh.ir.dtype import I32, U32
-from mdh.ir.expr import Binary, Const, Expr, Load, Var
+from mdh.ir.atoms import LANES, WORD, Fragment, FragmentPlace, LaneDigit
+from mdh.ir.dtype import I32, TF32, U32, DType
+from mdh.ir.expr import Binary, Call, Const, Expr, Load, Var
+from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Stmt, Store
 from mdh.ir.layout import Level
 from mdh.ir.matrix import LoadMatrix, Mma
@@ -25,11 +26,12 @@ MATRIX, MOST = 8, 4
 
 @dataclass(frozen=True, slots=True)
 class _Factor:
-    """A or B. buf: fragments by atom and register. atoms: the loop over atoms along its own dimension; None:
-    there is one. own, along: where an element lies along that dimension and along k. nest: in which the
-    variables `element` and `depth` are the places in the atom along the two."""
+    """A or B. type: in which atoms read it. buf: fragments by atom and register. atoms: the loop over atoms
+    along its own dimension; None: there is one. own, along: where an element lies along that dimension and
+    along k. nest: in which the variables `element` and `depth` are the places in the atom along the two."""
 
     load: Load
+    type: DType
     buf: Buf
     atoms: Level | None
     own: FragmentPlace
@@ -92,12 +94,12 @@ def _factor(nest: Nest, product: Product, load: Load, dim: int, s: int) -> _Fact
     index = tuple(i.substitute(gone) if d == dim else i for d, i in enumerate(nest.levels.index))
     registers = fragment.count // atom.packed
     count = 1 if atoms is None else atoms.parts
-    kind = load.dtype if atom.packed == 1 else U32
+    kind = U32 if atom.left.bytes <= WORD else load.dtype
     name = nest.fresh(f"{load.buffer}_atoms")
     buf = Buf(name, Space.RM, kind, (count, registers), (registers, 1), align=16)
     levels = replace(nest.levels, index=index)
     own_nest = replace(nest, tiles=replace(nest.tiles, levels=levels))
-    return _Factor(load, buf, atoms, own, along, own_nest, inner[-1], depth)
+    return _Factor(load, atom.left, buf, atoms, own, along, own_nest, inner[-1], depth)
 
 
 def _multiply(nest: Nest, product: Product, left: _Factor, right: _Factor, s: int) -> Mma:
@@ -128,7 +130,7 @@ def _result(nest: Nest, product: Product, region: Region, at: tuple[int, int], s
 
 
 def _fill(factor: _Factor, lane: str, scope: Scope) -> list[Stmt]:
-    if factor.buf.dtype != U32:
+    if factor.type.bytes >= WORD:
         return _loop(factor.atoms, 1, [_element(factor, v, lane, scope) for v in range(factor.registers)])
     together = MOST // factor.registers
     while factor.count % together:
@@ -142,8 +144,9 @@ def _element(factor: _Factor, v: int, lane: str, scope: Scope) -> Store:
         for name, place in ((factor.element, factor.own), (factor.depth, factor.along))
     }
     inner = replace(scope, values={**scope.values, **at})
-    to = _registers(factor)[v]
-    return Store(to.buffer, to.index, factor.nest.load(factor.load, inner))
+    to, value = _registers(factor)[v], factor.nest.load(factor.load, inner)
+    rounded = Call(Intrinsic.TO_TF32, (value,), U32) if factor.type == TF32 else value
+    return Store(to.buffer, to.index, rounded)
 
 
 def _matrices(factor: _Factor, together: int, lane: str, scope: Scope) -> LoadMatrix:

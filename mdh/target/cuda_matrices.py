@@ -9,14 +9,14 @@ from dataclasses import replace
 from typing import assert_never
 
 from mdh.ir.atoms import ATOMS, WORD, Atom
-from mdh.ir.dtype import BF16, F16, F32, F64, I8, I32, U8
+from mdh.ir.dtype import BF16, F16, F32, F64, I8, I32, TF32, U8
 from mdh.ir.expr import Load
 from mdh.ir.matrix import GroupMma, LoadMatrix, MatrixStmt, Mma, MmaCommit, MmaFence, MmaWait, SharedMatrix
 from mdh.target.clike import place
 from mdh.target.dialect import Dialect, PrintScope
 from mdh.target.signature import wrapped
 
-TYPES = {F16: "f16", BF16: "bf16", F32: "f32", F64: "f64", I8: "s8", U8: "u8", I32: "s32"}
+TYPES = {F16: "f16", BF16: "bf16", TF32: "tf32", F32: "f32", F64: "f64", I8: "s8", U8: "u8", I32: "s32"}
 """As PTX calls them."""
 KINDS = {F32: ("float", "f"), F64: ("double", "d"), I32: ("int", "r")}
 """In C, and the letter by which inline assembly names their registers."""
@@ -153,7 +153,7 @@ def _ldmatrix(name: str, count: int, inline: str, *, transposed: bool) -> str:
 
 def _mma(name: str, atom: Atom, inline: str) -> str:
     kind, letter = KINDS[atom.acc]
-    factor, short = KINDS[F64] if atom.packed == 1 else _PACKED
+    factor, short = KINDS[F64] if atom.left == F64 else _PACKED
     sizes = [atom.c.count, *(f.count * atom.left.bytes // WORD for f in (atom.a, atom.b))]
     if atom.packed == 1:
         sizes = [atom.c.count, atom.a.count, atom.b.count]

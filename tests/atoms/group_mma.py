@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mdh.ir.atoms import Atom
-from mdh.ir.dtype import DType
+from mdh.ir.dtype import TF32, DType
 from mdh.ir.matrix import SharedMatrix
-from tests.atoms.blocks import Array, Shared, numpy_type, swizzled_address
+from tests.atoms.blocks import Array, Shared, demand_tf32, numpy_type, swizzled_address
 
 WARPS = 4
 ROWS = 16
@@ -61,7 +61,10 @@ class Descriptor:
         each = (self.start + at)[..., None] + np.arange(t.bytes)
         place = shared.place(swizzled_address(each, self.swizzle))
         assert shared.by_engine[place].all(), "an atom reads what the copy engine has not written"
-        return np.ascontiguousarray(shared.bytes[place]).view(numpy_type(t))[..., 0]
+        elements = np.ascontiguousarray(shared.bytes[place]).view(numpy_type(t))[..., 0]
+        if t == TF32:
+            demand_tf32(elements)
+        return elements
 
 
 @dataclass

@@ -16,8 +16,11 @@ from tests.atoms.warps import run
 TYPES = {
     "bf16": ("__bf16", "float"), "f16": ("_Float16", "float"), "f64": ("double", "double"),
     "i8": ("int8_t", "int32_t"), "u8": ("uint8_t", "int32_t"),
+    "tf32": ("float", "float"),
 }  # fmt: skip
 """Of the factors, to the type of the sum."""
+ALLOWED = {"tf32": "\n#pragma mdh allow(tf32)"}
+"""What the function says of itself, by the type of the factors."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,9 @@ class Product:
         left = "A[i][k]" if self.layout[0] == "N" else "A[k][i]"
         right = "B[k][j]" if self.layout[1] == "N" else "B[j][k]"
         out = self.out or total
+        arrays = f"const {factor} A[{a0}][{a1}], const {factor} B[{b0}][{b1}], {out} C[{self.m}][{self.n}]"
         return f"""#include <stdint.h>
-void product(const {factor} A[{a0}][{a1}], const {factor} B[{b0}][{b1}], {out} C[{self.m}][{self.n}]) {{
+void product({arrays}) {{{ALLOWED.get(self.kind, "")}
   for (int i = 0; i < {self.m}; i++)
     for (int j = 0; j < {self.n}; j++) {{
       {total} sum = 0;
@@ -73,6 +77,7 @@ class Tiling:
     layouts: tuple[str, str] = ("1,2", "1,2")
     grid: str = ""
     held: str = "C:RM[1,2]"
+    more: str = ""
 
     @property
     def text(self) -> str:
@@ -85,7 +90,7 @@ class Tiling:
         return f"""1: (de-)comp( {bm}, {bn}, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ ) {self.grid}
 2: (de-)comp( ^, ^, {bk} ) ( {a}, {b} ; {self.held} ) ( ^, ^, FOR.1 ){stages}
 3: (de-)comp( {wm}, {wn}, ^ ) ( ^, ^ ; ^ ) ( WRP.y, WRP.x, ^ )
-4: (de-)comp( {m}, {n}, {k} ) ( ^, ^ ; ^ ) ( MMA.m, MMA.n, MMA.k )
+4: (de-)comp( {m}, {n}, {k} ) ( ^, ^ ; ^ ) ( MMA.m, MMA.n, MMA.k ) {self.more}
 """
 
 

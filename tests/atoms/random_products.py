@@ -4,10 +4,11 @@ from dataclasses import dataclass, field
 from random import Random
 
 from mdh.ir.atoms import GROUP_LANES
-from tests.atoms.products import TYPES
+from tests.atoms.products import ALLOWED, TYPES
 
 COLUMNS = (8, 16, 24, 32, 40, 64, 96, 128)
-BYTES = {"bf16": 2, "f16": 2, "i8": 1, "u8": 1, "f32": 4, "f64": 8}
+BYTES = {"bf16": 2, "f16": 2, "i8": 1, "u8": 1, "f32": 4, "f64": 8, "tf32": 4}
+AS = {"tf32": " @as(tf32)"}
 NARROW = {"bf16": "__bf16", "f16": "_Float16"}
 ORDERS = ("", "", "@persistent", "@order(grouped(2))", "@order(hilbert)", "@persistent @order(hilbert)")
 Tiles = dict[str, int]
@@ -55,13 +56,13 @@ class Draft:
         into = "C" + "".join(f"[{d}]" for d in self.dims[:-1])
         if self.adds and not (self.bias or self.narrow):
             return f"""#include <stdint.h>
-void product({", ".join(arrays)}) {{
+void product({", ".join(arrays)}) {{{ALLOWED.get(self.kind, "")}
 {loops}    for (int k = 0; k < {self.sizes["k"]}; k++)
       {into} += ({total}){a} * ({total}){b};
 }}
 """
         return f"""#include <stdint.h>
-void product({", ".join(arrays)}) {{
+void product({", ".join(arrays)}) {{{ALLOWED.get(self.kind, "")}
 {loops}  {{
     {total} sum = 0;
     for (int k = 0; k < {self.sizes["k"]}; k++)
@@ -181,7 +182,7 @@ def _staging(rng: Random, draft: Draft, block: Tiles, factors: dict[str, str]) -
 
 def by_groups(rng: Random) -> Case:
     """Many schedules are refused."""
-    kind = rng.choice(("bf16", "bf16", "f16", "i8", "u8"))
+    kind = rng.choice(("bf16", "bf16", "f16", "i8", "u8", "tf32", "tf32"))
     size, n = BYTES[kind], rng.choice(COLUMNS)
     depth = 32 // size
     groups = rng.choice(
@@ -193,7 +194,7 @@ def by_groups(rng: Random) -> Case:
         "k": depth * rng.choice((1, 2, 2, 4, 3)),
     }  # fmt: skip
     block = {"i": own["i"] * groups[0], "j": own["j"] * groups[1], "k": own["k"] * groups[2]}
-    draft = _draft(rng, kind, block, along_k=size == 1 and rng.random() < 0.95)
+    draft = _draft(rng, kind, block, along_k=size != 2 and rng.random() < 0.95)
     factors = {x: draft.staged(rng, x, _swizzle(rng, x, draft, block)) for x in "AB"}
     _grid(rng, draft, block, roles(rng, groups[0] * groups[1] * groups[2]))
     _staging(rng, draft, block, factors)
@@ -208,13 +209,15 @@ def by_groups(rng: Random) -> Case:
     batch = {"b": 1} if draft.batched else {}
     inflight = rng.choice(("", "", " @inflight(0)", " @inflight(1)", " @inflight(2)"))
     atom = {m_is: 64, n_is: n, "k": depth, **batch}
-    draft.step(atom, {m_is: "MMA.m", n_is: "MMA.n", "k": "MMA.k"}, more=f"@atom(wgmma){inflight}")
+    draft.step(
+        atom, {m_is: "MMA.m", n_is: "MMA.n", "k": "MMA.k"}, more=f"@atom(wgmma){inflight}{AS.get(kind, '')}"
+    )
     return draft.case()
 
 
 def by_warps(rng: Random) -> Case:
     """Atoms of warps, whose fragments come from boxes."""
-    kind = rng.choice(("bf16", "f16", "i8", "f64"))
+    kind = rng.choice(("bf16", "f16", "i8", "f64", "tf32"))
     size, m = BYTES[kind], 16
     depths = (32 // size, 16 // size)
     if kind == "f64":
@@ -237,7 +240,7 @@ def by_warps(rng: Random) -> Case:
     if split:
         draft.step({d: own[d] for d in split}, split)
     batch = {"b": 1} if draft.batched else {}
-    draft.step({**atom, **batch}, {"i": "MMA.m", "j": "MMA.n", "k": "MMA.k"})
+    draft.step({**atom, **batch}, {"i": "MMA.m", "j": "MMA.n", "k": "MMA.k"}, more=AS.get(kind, ""))
     return draft.case()
 
 

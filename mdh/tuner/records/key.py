@@ -81,6 +81,7 @@ def program_parts(program: Program, *, deterministic: bool) -> Parts:
         ("arrays", arrays),
         ("strict_fp", "yes" if program.strict_fp else "no"),
         ("deterministic", "yes" if deterministic else "no"),
+        *((("allowed", ", ".join(program.allowed)),) if program.allowed else ()),
     )
 
 
