@@ -50,7 +50,7 @@ from mdh.schedule.printer import print_schedule
 from mdh.target.emit import emit
 
 SEED = 2027
-LEAST, MOST = 64, 6000
+LEAST, MOST = 64, 16384
 ROUNDS, TURN = 5, 5e-4
 """Turns of each contestant, of which the fastest counts; seconds of a turn."""
 KINDS = {"fp64": ("matmul_double", 2), "bf16": ("matmul_bf16", 8), "int8": ("matmul_int8_t", 16)}

@@ -213,9 +213,14 @@ class Wait:
     pending: int
 
 
+@dataclass(frozen=True, slots=True)
+class AwaitKernels:
+    """Waits until the kernels in front have ended (lower/dependent_launch.py)."""
+
+
 Stmt = (
     Comment | Alloc | Let | Store | Move | Atomic | For | While | If | Barrier | Fence | Commit | Wait
-    | MatrixStmt | CopyEngineStmt
+    | AwaitKernels | MatrixStmt | CopyEngineStmt
 )  # fmt: skip
 
 
@@ -229,8 +234,7 @@ class Launch:
     min_blocks: int = 0
     """From @occupancy: the blocks a multiprocessor that the compiler must leave room for; 0 if not stated."""
     early: bool = False
-    """The kernel may be launched before its predecessor has ended, and waits for it before it touches memory
-    (lower/dependent_launch.py)."""
+    """The kernel may be launched before the kernels in front have ended; its body has an AwaitKernels."""
 
 
 @dataclass(frozen=True, slots=True)

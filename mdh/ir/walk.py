@@ -10,6 +10,7 @@ from mdh.ir.copy_engine import (
     BoxCopy,
     BoxStore,
     Expect,
+    FetchMap,
     InitTokens,
     SetRegisters,
     StoreCommit,
@@ -21,6 +22,7 @@ from mdh.ir.expr import Const, Expr, Load, map_children, substitute, walk
 from mdh.ir.kernel import (
     Alloc,
     Atomic,
+    AwaitKernels,
     Barrier,
     Buf,
     Comment,
@@ -76,7 +78,7 @@ def rewritten(body: tuple[Stmt, ...], f: Callable[[Stmt], Stmt]) -> tuple[Stmt, 
 def map_expressions(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
     """`s` with `f` applied to each of its own expressions; nested statements are left as they are."""
     match s:
-        case Comment() | Barrier() | Fence() | Commit() | Wait():
+        case Comment() | Barrier() | Fence() | Commit() | Wait() | AwaitKernels() | FetchMap():
             return s
         case MmaFence() | MmaCommit() | MmaWait() | InitTokens() | TokensReady() | SetRegisters():
             return s

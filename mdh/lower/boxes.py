@@ -13,7 +13,7 @@ from mdh.hardware import Engine, Layer, Space, SyncScope
 from mdh.ir.affine import Affine
 from mdh.ir.atoms import GROUP_LANES
 from mdh.ir.construct import ZERO, add, conjunction, equal, less, loop, mod, num, number, scaled, when
-from mdh.ir.copy_engine import Arrive, Await, BoxCopy, Expect, InitTokens, TensorMap, TokensReady
+from mdh.ir.copy_engine import Arrive, Await, BoxCopy, Expect, FetchMap, InitTokens, TensorMap, TokensReady
 from mdh.ir.dtype import I32, TF32, U32, U64, DType
 from mdh.ir.expr import Binary, Const, Expr, Load, Var
 from mdh.ir.kernel import Alloc, Barrier, Buf, Comment, ForKind, If, Let, Stmt, Store
@@ -104,12 +104,13 @@ def token_end(nest: Nest) -> list[Stmt]:
 
 
 def token_start(nest: Nest) -> list[Stmt]:
-    """At the head of the kernel: all tokens begin, and all turns are counted from 0."""
+    """At the head of the kernel: all tokens begin, all turns are counted from 0, and tensor maps are on
+    their way."""
     rings = list(nest.declarations.rings.values())
     if not rings:
         return []
     out: list[Stmt] = [Alloc(ring.turn, Const(0, U32)) for ring in rings]
-    first: list[Stmt] = []
+    first: list[Stmt] = [FetchMap(m.name) for m in nest.declarations.maps.values()]
     for ring in rings:
         first.append(InitTokens(ring.filled.name, 1))
         if ring.free is not None:

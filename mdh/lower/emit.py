@@ -14,7 +14,7 @@ from mdh.ir.program import DimKind
 from mdh.lower.atoms import emit_atoms
 from mdh.lower.boxes import boxed, emit_boxed, emit_boxed_loop, inflight
 from mdh.lower.close import close_region, open_region
-from mdh.lower.close_boxed import close_boxed, result_boxes
+from mdh.lower.close_boxed import clips, close_boxed, result_boxes
 from mdh.lower.copies import emit_copy, plan_copies
 from mdh.lower.finish import stated_width
 from mdh.lower.fragments import stated
@@ -49,14 +49,14 @@ MOST_CUTS = 3
 
 
 def emit_block(nest: Nest, leaf: Leaf) -> list[Stmt]:
-    """The whole body: where blocks have remainders, full blocks run a version without guards."""
+    """The whole body: where blocks have remainders that need guards, full blocks run a version without."""
     edges = [
         lv
         for lv in nest.levels.all
         if lv.layer in (Layer.BLK, Layer.CLU, Layer.DEV, Layer.NOD) and not lv.exact and not lv.cyclic
     ]
     scope = Scope(leaf)
-    if not edges or nest.role is Role.LOAD:
+    if not edges or nest.role is Role.LOAD or clips(nest, {lv.dim for lv in edges}):
         return emit(nest, scope)
     if all(nest.stage.dims[lv.dim].kind is not DimKind.CC for lv in edges):
         return _around(nest, scope, _versions(nest, edges, scope, _item))

@@ -10,6 +10,7 @@ from mdh.ir.copy_engine import (
     BoxStore,
     CopyEngineStmt,
     Expect,
+    FetchMap,
     InitTokens,
     SetRegisters,
     StoreCommit,
@@ -21,6 +22,7 @@ from mdh.ir.expr import Expr, Load
 from mdh.ir.kernel import (
     Alloc,
     Atomic,
+    AwaitKernels,
     Barrier,
     Buf,
     Comment,
@@ -102,6 +104,7 @@ def _simple(
     | Fence
     | Commit
     | Wait
+    | AwaitKernels
     | MatrixStmt
     | CopyEngineStmt,
 ) -> str:
@@ -127,6 +130,8 @@ def _simple(
             return "commit"
         case Wait(pending):
             return f"wait {pending}"
+        case AwaitKernels():
+            return "await the kernels in front"
         case LoadMatrix(dst, src, index, transposed):
             how = " transposed" if transposed else ""
             return f"load matrix{how} {_registers(dst)} = {_element(src, index, 1)}"
@@ -147,6 +152,8 @@ def _simple(
 
 def _copy_engine(stmt: CopyEngineStmt) -> str:
     match stmt:
+        case FetchMap(name):
+            return f"fetch map {name}"
         case InitTokens(buffer, arrivals):
             return f"init tokens {buffer}, {arrivals} arrivals"
         case TokensReady():

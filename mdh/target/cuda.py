@@ -183,6 +183,9 @@ class Cuda:
     def wait(self, pending: int) -> list[str]:
         return [f"cp_async_wait<{pending}>();"]
 
+    def await_kernels(self) -> list[str]:
+        return ['asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in front have ended']
+
     def instruction(self, s: MatrixStmt | CopyEngineStmt, scope: PrintScope) -> list[str]:
         if isinstance(s, MatrixStmt):
             return matrix_lines(s, scope, self)

@@ -220,6 +220,9 @@ class OpenCL:
     def wait(self, pending: int) -> list[str]:
         return []
 
+    def await_kernels(self) -> list[str]:
+        return []  # no kernel is launched before those in front have ended
+
 
 def _same_bits(one: DType, other: DType) -> bool:
     """Integers of one width. Their conversion keeps the bits and needs no function. PoCL's functions take

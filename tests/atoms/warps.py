@@ -22,6 +22,7 @@ from mdh.ir.copy_engine import (
     BoxStore,
     CopyEngineStmt,
     Expect,
+    FetchMap,
     InitTokens,
     SetRegisters,
     StoreCommit,
@@ -34,6 +35,7 @@ from mdh.ir.expr import Binary, Var
 from mdh.ir.kernel import (
     Alloc,
     Atomic,
+    AwaitKernels,
     Barrier,
     Comment,
     Commit,
@@ -186,6 +188,8 @@ class _Warp(Lanes):
                     InitTokens() | TokensReady() | Expect() | Arrive() | Await() | BoxCopy() | SetRegisters()
                 ):
                     yield from self.engine_word(s, mask)
+                case AwaitKernels() | FetchMap():
+                    pass
                 case BoxStore() | StoreFence() | StoreCommit() | StoreWait():
                     yield None
                     self.store_word(s, mask)

@@ -87,7 +87,7 @@ def contraction_gpu(
     groups = find_groups(shape, machine, target)
     grouped = None if groups is None else best_group_plan(shape, groups, machine, joining)
     if groups is not None and grouped is not None:
-        return group_outline(shape, groups, machine, grouped[0])
+        return group_outline(shape, machine, grouped[0])
     matrices = find_matrices(shape, machine, target)
     atoms = None if matrices is None else best_plan(shape, matrices, machine, joining)
     if matrices is not None and atoms is not None and matrices.atom.left.bytes <= WORD:

@@ -105,8 +105,10 @@ def _constants(program: Program, schedule: Schedule) -> list[tuple[str, int]]:
 
 def _limits(machine: Machine) -> dict[str, Any]:
     """The fields of a machine that decide whether a schedule is legal and which kernel it gives. Speeds and
-    memory sizes are left out, because some drivers report momentary values."""
-    return {name: value for name, value in asdict(machine).items() if name not in _MEASURED | _ESTIMATED}
+    memory sizes are left out, because some drivers report momentary values. So is what a file does not say:
+    keys of before there was such a field stay what they are."""
+    without = _MEASURED | _ESTIMATED | (frozenset() if machine.clustered_units else {"clustered_units"})
+    return {name: value for name, value in asdict(machine).items() if name not in without}
 
 
 def _digest(value: Any) -> str:
