@@ -57,7 +57,8 @@ def product_of(draft: Draft, tiles: tuple[int, ...], found: Found) -> Product | 
         found.append(Diagnostic(CODE, headline, labels, help="use THR and a register tile"))
         return None
     shape = (tiles[axes["m"]], tiles[axes["n"]], tiles[axes["k"]])
-    left, right = (factor_type(f.dtype, said_type(step)) for f in factors)
+    converted = [word(a) or "" for a in step.attrs if a.name == "as"]
+    left, right = (factor_type(f.dtype, converted) for f in factors)
     types = (left, right, reads[2])
     wrong = _said(step, factors, types)
     atom = None if wrong else _atom(draft, step, shape, types, found)
@@ -65,11 +66,6 @@ def product_of(draft: Draft, tiles: tuple[int, ...], found: Found) -> Product | 
     if atom is None:
         return None
     return Product(atom, axes["m"], axes["n"], axes["k"], *factors)
-
-
-def said_type(step: Step) -> str | None:
-    """What `@as` says that factors become."""
-    return next((word(a) for a in step.attrs if a.name == "as"), None)
 
 
 def _said(step: Step, factors: tuple[Load, Load], types: tuple[DType, DType, DType]) -> Found:

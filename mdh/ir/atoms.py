@@ -5,6 +5,7 @@ A warp issues an atom: its 32 lanes together hold the factors A (m x k) and B (k
 Source: PTX ISA, "Matrix Fragments for mma" and "Register Fragments and Shared Memory Matrix Layouts".
 """
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from mdh.ir.dtype import BF16, F16, F32, F64, I8, I32, TF32, U8, DType
@@ -149,9 +150,9 @@ ATOMS = (
 """All that are lowered."""
 
 
-def factor_type(t: DType, said: str | None) -> DType:
-    """The type in which atoms read factors of the type t. said: by `@as`."""
-    return TF32 if t == F32 and said == TF32.name else t
+def factor_type(t: DType, said: Container[str]) -> DType:
+    """The type in which atoms read factors of the type t. said: the words of `@as`, or what may be said."""
+    return TF32 if t == F32 and TF32.name in said else t
 
 
 def atoms_of(capability: int | None) -> tuple[Atom, ...]:

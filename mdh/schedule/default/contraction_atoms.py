@@ -225,7 +225,7 @@ def atom_outline(shape: Shape, found: Matrices, machine: Machine, plan: AtomTili
     warps = {found.m: Unit(Layer.WRP, "y"), found.n: Unit(Layer.WRP, "x")}
     outline.step(dict(zip((found.m, found.n), plan.warp, strict=True)), warps)
     atom = found.atom
-    outline.atoms({found.m: ("m", atom.m), found.n: ("n", atom.n), found.k: ("k", atom.k)}, atom.word)
+    outline.atoms({found.m: ("m", atom.m), found.n: ("n", atom.n), found.k: ("k", atom.k)}, atom)
     return outline
 
 

@@ -279,7 +279,7 @@ def group_outline(shape: Shape, machine: Machine, plan: GroupTiling) -> Schedule
         outline.step({found.m: rows}, {found.m: Unit(Layer.WGP, "y")})
     atom = found.atom
     columns = plan.block[found.n]
-    outline.atoms({found.m: ("m", atom.m), found.n: ("n", columns), found.k: ("k", atom.k)}, atom.word)
+    outline.atoms({found.m: ("m", atom.m), found.n: ("n", columns), found.k: ("k", atom.k)}, atom)
     return outline
 
 

@@ -21,7 +21,17 @@ Parts = tuple[tuple[str, str], ...]
 
 
 _MEASURED = frozenset(
-    {"memory", "clock", "bandwidth", "peak_f32", "peak_f64", "tensor_f16", "tensor_i8", "tensor_f64"}
+    {
+        "memory",
+        "clock",
+        "bandwidth",
+        "peak_f32",
+        "peak_f64",
+        "tensor_f16",
+        "tensor_tf32",
+        "tensor_i8",
+        "tensor_f64",
+    }
 )
 _ESTIMATED = frozenset({"partitions"})
 """Fields that only estimated times depend on."""
