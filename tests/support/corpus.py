@@ -128,6 +128,8 @@ WORKLOADS: Mapping[str, Workload] = {
         _work("matmul_flat", *_MNK),
         _work("matmul_half", *_MNK),
         _work("matmul_bf16", *_MNK),
+        _work("matmul_tf32", *_MNK),
+        _work("matmul_tf32_t", *_MNK),
         _work("matmul_int8_t", *_MNK),
         _work("batched_matmul", "BATCH M N K", "16 10 500 64", "4 8 16 8", "3 10 37 13"),
         _work("batched_matmul_t", "BATCH M N K", "500 72 26 26", "4 8 16 8", "5 18 13 26"),
