@@ -11,15 +11,18 @@ import pytest
 import mdh
 from mdh.cli.main import run as command
 from mdh.diagnostics import Failed
+from mdh.frontend.c.read import read_program
 from mdh.ir.dtype import F32, TF32
 from mdh.ir.numerics import Numerics, numerics_of
 from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
 from mdh.reference.evaluate import evaluate_bounded
+from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.nvrtc import compile_cubin
 from mdh.tuner.measure.wire import read_text, text_json
+from mdh.tuner.space import ExactSpace, make_space
 from mdh.verify.verdict import fits
 from tests.atoms.blocks import as_tf32
 from tests.atoms.products import Product, Tiling, lowered, planned
@@ -133,6 +136,40 @@ def test_python_refuses_it_without_consent() -> None:
         assert way in str(only.help)
     checked(PLAIN, ("tf32",))
     checked(Product("tf32", "NN", 64, 32, 64).text, ())
+
+
+@pytest.mark.parametrize(
+    ("machine", "layout", "issuer"),
+    [("a100", "NN", "mma"), ("rtx4090", "TT", "mma"), ("h100", "NN", "mma"), ("h100", "NT", "wgmma")],
+)
+def test_defaults_use_it_with_consent_alone(machine: str, layout: str, issuer: str) -> None:
+    text = Product("tf32", layout, 256, 256, 256).text
+    allowed = mdh.check(Source("p.c", text), machine=machine).text
+    assert f"@atom({issuer}) @as(tf32)" in allowed
+    plain = text.replace("#pragma mdh allow(tf32)", "")
+    assert "MMA" not in mdh.check(Source("p.c", plain), machine=machine).text
+    assert "@as(tf32)" in mdh.check(Source("p.c", plain), machine=machine, allow=("tf32",)).text
+
+
+@pytest.mark.parametrize(("machine", "target"), [("v100", "cuda"), ("h100", "opencl"), ("generic-cpu", "c")])
+def test_defaults_without_atoms_stay_as_they_are(machine: str, target: str) -> None:
+    text = Product("tf32", "NN", 256, 256, 256).text
+    plain = Source("p.c", text.replace("#pragma mdh allow(tf32)", ""))
+    found = [mdh.check(s, machine=machine, target=target).text for s in (Source("p.c", text), plain)]
+    assert found[0] == found[1]
+
+
+def test_spaces_hold_it_with_consent_alone() -> None:
+    def space(text: str) -> ExactSpace:
+        given = parse_schedule(Source("s.mdh", WARPS.text.replace("@as(tf32)", "@as(?)")))
+        return make_space(read_program(Source("p.c", text)), given, load_machine("a100"), "cuda")
+
+    allowed = space(Product("tf32", "NN", 64, 32, 64).text)
+    assert [v.values for v in allowed.variables] == [("tf32",)]
+    assert not isinstance(allowed.plan(("tf32",)), Failed)
+    refused = space(PLAIN).plan(("tf32",))
+    assert isinstance(refused, Failed)
+    assert {d.code for d in refused.diagnostics} == {"K176"}
 
 
 def test_words_that_allow_nothing() -> None:
