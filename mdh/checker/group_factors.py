@@ -42,7 +42,10 @@ def group_factor(
     if not along_k and not atom.transposes:
         order = ",".join(str(d + 1) for d in (*kept[:-2], fast, slow))
         fact = f"rows of `{name}` do not run along k, and warp groups read {_words(atom)} only so"
-        warps = "warps (WRP)" if atom.packed == 1 else f"warps (WRP), and `{name}:SM[{order}]`"
+        warps = f"warps (WRP), and `{name}:SM[{order}]`"
+        if atom.packed == 1:
+            plain = ",".join(str(d + 1) for d in sorted((*kept[:-2], fast, slow)))
+            warps = f"`{name}` along MMA.m, and `{name}:RM[{plain}]` right above the MMA step; or warps (WRP)"
         said = f"an array whose dimensions have the order [{order}]; or {warps}"
         return fact, said
     depth, width = (atom.k, atom.m if own == product.m else atom.n)

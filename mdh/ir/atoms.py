@@ -16,6 +16,8 @@ GROUP_LANES = 128
 WGMMA = "wgmma"
 WORD = 4
 """Bytes of a register."""
+WARP_ROWS = 16
+"""The most rows of an atom that a warp has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +96,11 @@ class Atom:
 
     @property
     def a(self) -> Fragment:
-        """Rows m, columns k."""
-        halves = self.m // 8
-        row = FragmentPlace((_GROUP,), (LaneDigit(self.packed, halves, 8),))
-        return Fragment(self.m * self.k // LANES, row, self._along_k(self.packed * halves))
+        """Rows m, columns k. Of a warp group's atom: where registers and not shared memory hold it."""
+        lanes, warps = (GROUP_LANES, (_WARP,)) if self.grouped else (LANES, ())
+        halves = min(self.m, WARP_ROWS) // 8
+        row = FragmentPlace((_GROUP, *warps), (LaneDigit(self.packed, halves, 8),))
+        return Fragment(self.m * self.k // lanes, row, self._along_k(self.packed * halves))
 
     @property
     def b(self) -> Fragment:

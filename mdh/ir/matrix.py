@@ -55,15 +55,24 @@ class GroupMma:
     """`wgmma`: a warp group's acc += a b, which runs on after the statement.
 
     acc: the thread's first element of the result. row, column: elements of the register array from a row of
-    its to the one 8 further down, and from a column to the next one.
+    its to the one 8 further down, and from a column to the next one. a: in shared memory, or the thread's
+    registers of it, as in Mma.
     """
 
     atom: Atom
     acc: Load
     row: int
     column: int
-    a: SharedMatrix
+    a: SharedMatrix | tuple[Load, ...]
     b: SharedMatrix
+
+    @property
+    def shared(self) -> tuple[SharedMatrix, ...]:
+        return (self.b,) if isinstance(self.a, tuple) else (self.a, self.b)
+
+    @property
+    def held(self) -> tuple[Load, ...]:
+        return self.a if isinstance(self.a, tuple) else ()
 
 
 @dataclass(frozen=True, slots=True)

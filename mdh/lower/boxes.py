@@ -64,7 +64,8 @@ def _by_groups(nest: Nest, step: PlanStep) -> bool:
     if any(g.dim not in (product.m, product.n, product.k) for g in nest.levels.guards):
         return False
     copies = (c for c in nest.tiles.copies if nest.plan.steps[c.step] is step)
-    return {(c.tile.buffer, c.linear) for c in copies} <= _factors(nest, product)
+    read = _factors(nest, product.left if product.held is None else product.right, product.right)
+    return {(c.tile.buffer, c.linear) for c in copies} <= read
 
 
 def _group_product(nest: Nest) -> Product | None:
@@ -74,8 +75,8 @@ def _group_product(nest: Nest) -> Product | None:
     return product if product is not None and product.atom.grouped else None
 
 
-def _factors(nest: Nest, product: Product) -> set[Key]:
-    accesses = ((x.buffer, nest.access(x.index)) for x in (product.left, product.right))
+def _factors(nest: Nest, *factors: Load) -> set[Key]:
+    accesses = ((x.buffer, nest.access(x.index)) for x in factors)
     return {key_of(name, access) for name, access in accesses if access is not None}
 
 
@@ -83,7 +84,11 @@ def _type(nest: Nest, copy: StagedCopy) -> DType:
     """As which the copy engine reads an array. It rounds what atoms of warp groups, which would cut it off,
     read as tf32."""
     product = _group_product(nest)
-    rounds = product is not None and product.atom.left == TF32 and copy.key in _factors(nest, product)
+    rounds = (
+        product is not None
+        and product.atom.left == TF32
+        and copy.key in _factors(nest, product.left, product.right)
+    )
     return TF32 if rounds else nest.buffers[copy.staging.buffer].dtype
 
 
@@ -272,6 +277,8 @@ def inflight(nest: Nest) -> int:
     step = None if s is None else nest.plan.steps[s]
     if step is None or step.product is None or not step.product.atom.grouped or nest.role is not Role.MATH:
         return 0
+    if step.product.held is not None:
+        return 0  # registers of a factor are loaded again in the next turn
     return 1 if step.inflight is None else step.inflight
 
 

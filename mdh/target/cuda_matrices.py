@@ -35,11 +35,15 @@ def matrix_lines(s: MatrixStmt, scope: PrintScope, dialect: Dialect) -> list[str
         case Mma():
             return [f"mma_{s.atom.name}({registers(s.acc)}, {registers(s.a)}, {registers(s.b)});"]
         case GroupMma():
-            numbers = (s.row, s.column, int(not s.a.along_k), int(not s.b.along_k))
-            said = ", ".join(map(str, numbers if s.atom.transposes else numbers[:2]))
-            a, b = (_descriptor(m, scope, dialect) for m in (s.a, s.b))
-            given = (f"&{registers((s.acc,))},", f"{a},", f"{b});")
-            return [f"wgmma_{s.atom.name}<{said}>(", *(f"    {x}" for x in given)]
+            turned = [int(not m.along_k) for m in s.shared] if s.atom.transposes else []
+            said = ", ".join(map(str, (s.row, s.column, *turned)))
+            factors = [
+                *([registers(s.held)] if s.held else []),
+                *(_descriptor(m, scope, dialect) for m in s.shared),
+            ]
+            given = (f"&{registers((s.acc,))},", f"{factors[0]},", f"{factors[1]});")
+            name = f"wgmma_{s.atom.name}{'_registers' if s.held else ''}"
+            return [f"{name}<{said}>(", *(f"    {x}" for x in given)]
         case MmaFence():
             return ["wgmma_fence();"]
         case MmaCommit():
@@ -63,7 +67,8 @@ def matrix_function(name: str, inline: str) -> str | None:
     if name in _GROUP_WORDS:
         return _GROUP_WORDS[name].replace("INLINE", inline)
     if name.startswith("wgmma_"):
-        return _wgmma(name, _BY_NAME[name.removeprefix("wgmma_")], inline)
+        of = _BY_NAME[name.removeprefix("wgmma_").removesuffix("_registers")]
+        return _wgmma(name, of, inline, held=name.endswith("_registers"))
     atom = _BY_NAME.get(name.removeprefix("mma_")) if name.startswith("mma_") else None
     return None if atom is None else _mma(name, atom, inline)
 
@@ -96,32 +101,38 @@ INLINE unsigned long long shared_matrix(const void *start)
 }
 
 
-def _wgmma(name: str, atom: Atom, inline: str) -> str:
+def _wgmma(name: str, atom: Atom, inline: str, *, held: bool) -> str:
     """row, col: distances of the accumulators in their array, from a row to the one 8 further down, and from
-    a column of the thread to its next one."""
+    a column of the thread to its next one. held: the first factor is in registers."""
     kind, letter = KINDS[atom.acc]
     count = atom.c.count
     slots = _lines([f"%{v}" for v in range(count)], 12)
     outputs = _lines([f'"+{letter}"(c[{_accumulator(v)}])' for v in range(count)], 4)
     types = ".".join(TYPES[t] for t in (atom.acc, atom.left, atom.right))
     shape = f"m{atom.m}n{atom.n}k{atom.k}"
-    more = ", int a_transposed, int b_transposed" if atom.transposes else ""
-    scales, given = ("1", "") if not atom.acc.is_float else ("1, 1, 1", "")
-    if atom.transposes:
-        scales = f"1, 1, 1, %{count + 2}, %{count + 3}"
-        given = ', "n"(a_transposed), "n"(b_transposed)'
+    words = [f"a{i}" for i in range(atom.a.count * atom.left.bytes // WORD)] if held else []
+    turned = [f"{x}_transposed" for x in (("b",) if held else ("a", "b"))] if atom.transposes else []
+    more = "".join(f", int {x}" for x in turned)
+    end = count + (len(words) or 1)
+    scales = ", ".join(
+        ["1", *(["1", "1"] if atom.acc.is_float else []), *(f"%{end + 1 + i}" for i in range(len(turned)))]
+    )
+    given = "".join(f', "n"({x})' for x in turned)
+    left = "{" + ", ".join(f"%{count + i}" for i in range(len(words))) + "}" if held else f"%{count}"
+    inputs = ", ".join(f'"r"({w})' for w in words) if held else '"l"(a)'
     listed = ',"\n                 "  '.join(slots)
-    held = ",\n                   ".join(outputs)
-    params = [f"{kind} *c", "unsigned long long a", "unsigned long long b"]
+    kept = ",\n                   ".join(outputs)
+    taken = [f"unsigned int {w}" for w in words] or ["unsigned long long a"]
+    params = [f"{kind} *c", *taken, "unsigned long long b"]
     head = "\n".join(wrapped(f"{inline} void {name}", params))
     return f"""template <int row, int col{more}>
 {head}
 {{
     asm volatile("wgmma.mma_async.sync.aligned.{shape}.{types}"
                  " {{{listed}}},"
-                 " %{count}, %{count + 1}, {scales};"
-                 : {held}
-                 : "l"(a), "l"(b){given});
+                 " {left}, %{end}, {scales};"
+                 : {kept}
+                 : {inputs}, "l"(b){given});
 }}
 """
 

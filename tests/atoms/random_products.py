@@ -195,6 +195,9 @@ def by_groups(rng: Random) -> Case:
     }  # fmt: skip
     block = {"i": own["i"] * groups[0], "j": own["j"] * groups[1], "k": own["k"] * groups[2]}
     draft = _draft(rng, kind, block, along_k=size != 2 and rng.random() < 0.95)
+    held = {"i": "A", "j": "B"}[m_is] if rng.random() < 0.3 else ""
+    if held and not draft.batched and rng.random() < 0.5:
+        draft.orders[held] = draft.orders[held][::-1]
     factors = {x: draft.staged(rng, x, _swizzle(rng, x, draft, block)) for x in "AB"}
     _grid(rng, draft, block, roles(rng, groups[0] * groups[1] * groups[2]))
     _staging(rng, draft, block, factors)
@@ -202,6 +205,9 @@ def by_groups(rng: Random) -> Case:
         cyclic = rng.choice(("", "", "", "@cyclic(8)", "@cyclic(64)"))
         split = {d: f"WGP.{axis}{cyclic}" for d, axis, g in zip("ijk", "yxz", groups, strict=True) if g > 1}
         draft.step({d: own[d] for d in split}, split)
+    if held:
+        place = f"{held}:RM[{'1,2,3' if draft.batched else '1,2'}]"
+        draft.step({}, {}, *((place, "^") if held == "A" else ("^", place)))
     if rng.random() < 0.1:
         # a loop over parts of what a group computes, or of what is staged
         d, tile = rng.choice(((m_is, 64), ("k", depth), (n_is, n)))

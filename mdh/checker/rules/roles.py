@@ -145,6 +145,8 @@ def check_inflight(subject: Subject) -> Iterator[Diagnostic]:
         slots = _slots(subject)
         if not step.product.atom.grouped:
             here = f"on `@atom({step.product.atom.word})`, which has ended when the next one begins"
+        elif step.product.held is not None and step.inflight:
+            here = "on atoms with a factor in registers: they end before it is loaded again"
         elif plan.roles is None:
             here = "without `@roles`: all atoms end before their slot is filled again"
             said = "leave it out, or add `@roles` to the step with BLK"
