@@ -15,7 +15,7 @@ from mdh.hardware import Engine, Layer, Space
 from mdh.ir.atoms import LANES
 from mdh.machine import Machine
 from mdh.occupancy import registers_at
-from mdh.schedule.default.atoms import Factor, Matrices, ends_with
+from mdh.schedule.default.atoms import ROW, Factor, Matrices, ends_with
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
 from mdh.schedule.default.operands import Tiling
 from mdh.schedule.default.outline import ScheduleBuilder, attribute, held
@@ -43,7 +43,7 @@ PER_UNIT = 4
 """The most blocks a multiprocessor that sharing a sum leads to."""
 SPARE = 24
 """Registers of a thread besides results and fragments."""
-HELD = 200
+HELD = 180
 """The most registers of a thread with which it holds elements of the next slice."""
 SLICES_LEAST = 4
 """The fewest slices of a part of the sum."""
@@ -199,11 +199,19 @@ def atom_work(
         copied=(rows + columns) * depth * atom.left.bytes,
         turned=_turned(found, machine, (rows, columns)) * atom.left.bytes,
         slots=plan.slots,
+        results=prod(plan.block.values()),
+        cut=_cut(shape),
         moved=sum(moved),
         written=moved[1],
         parts=plan.parts,
         joining=plan.joining,
     )
+
+
+def _cut(shape: Shape) -> bool:
+    """Whether rows of the results begin at no multiples of 16 bytes."""
+    buffer = shape.program.buffer_of[shape.writes[0].buffer]
+    return buffer.shape[-1] * buffer.dtype.bytes % ROW != 0
 
 
 def atom_outline(shape: Shape, found: Matrices, machine: Machine, plan: AtomTiling) -> ScheduleBuilder:
