@@ -84,7 +84,7 @@ _RUNGS = (
 _HALF = tuple(f"matmul_bf16/h200/{rung}" for rung in _RUNGS)
 _HALF_OUT = tuple(f"matmul_bf16/h200/{rung}" for rung in ("boxes", "cluster", "thirds", "one_wave"))
 _BYTES = tuple(f"matmul_int8_t/h200/{n}" for n in ("tensor", "group", "group_small"))
-_TF32 = tuple(f"matmul_tf32/h200/{n}" for n in ("tensor", "tensor_small"))
+_TF32 = tuple(f"matmul_tf32/h200/{n}" for n in ("tensor", "tensor_small", "registers", "registers_small"))
 _TF32_T = tuple(f"matmul_tf32_t/h200/{n}" for n in ("boxes", "one_wave"))
 TF32 = frozenset({"matmul_tf32", "matmul_tf32_t"})
 """Programs whose factors of fp32 may be rounded to tf32, by libraries too."""

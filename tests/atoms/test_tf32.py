@@ -87,6 +87,17 @@ def test_the_copy_engine_rounds_what_groups_read_and_nothing_else() -> None:
     assert {m.dtype for m in module.kernels[0].maps} == {F32}
 
 
+def test_factors_that_nobody_has_rounded_are_found() -> None:
+    """The interpreter refuses what hardware would cut off."""
+    program, module = lowered(NT.text, GROUPS)
+    (kernel,) = module.kernels
+    maps = tuple(replace(m, dtype=F32) for m in kernel.maps)
+    draw = np.random.default_rng(0)
+    arrays = {b.name: draw.uniform(-1, 1, b.shape).astype(np.float32) for b in program.buffers}
+    with pytest.raises(AssertionError, match="more bits"):
+        run(replace(module, kernels=(replace(kernel, maps=maps),)), arrays, seed=1)
+
+
 @pytest.mark.parametrize("machine", ["a100", "h100", "rtx4090"])
 @pytest.mark.parametrize("k", [8, 4])
 def test_compiles_for_warps(machine: str, k: int) -> None:
