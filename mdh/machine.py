@@ -88,10 +88,12 @@ class Machine:
     peak_f64: _Speed
     tensor_f16: _Peak = 0.0
     """Of tensor cores, dense, for f16 and bf16 added in f32; 0: there are none, or it is not known. Files may
-    leave it and the following three out."""
+    leave it and the following ones out."""
     tensor_tf32: _Peak = 0.0
     tensor_i8: _Peak = 0.0
     tensor_f64: _Peak = 0.0
+    tensor_f8: _Peak = 0.0
+    """For 8-bit floats added in f32."""
     clustered_units: _Index = 0
     """Multiprocessors that clusters of more than two blocks fill: a cluster lies in one part of the GPU, and
     the parts have different numbers of multiprocessors. 0: all."""

@@ -50,7 +50,7 @@ def shape_of(case: Case) -> Shape | None:
         return Shape(s["N"], s["M"], s["K"], "B", "A", "C", alpha=alpha, beta=beta)
     if case.program == "matmul_bias_relu":
         return Shape(s["N"], s["M"], s["K"], "B", "A", "C", bias="bias")
-    if case.program in ("matmul_int8_t", "matmul_tf32_t"):
+    if case.program in ("matmul_int8_t", "matmul_fp8", "matmul_fp8_bf16", "matmul_tf32_t"):
         return Shape(s["N"], s["M"], s["K"], "B", "A", "C", turned=True)
     if case.program in ("matmul_init", "matmul_double", "matmul_bf16", "matmul_half", "matmul_tf32"):
         return Shape(s["N"], s["M"], s["K"], "B", "A", "C")
@@ -74,6 +74,8 @@ _OF_TYPES = {
     (torch.bfloat16, torch.float32): Types(lt.BF16, lt.F32, lt.F32, (lt.COMPUTE_F32,)),
     (torch.float16, torch.float16): Types(lt.F16, lt.F16, lt.F32, (lt.COMPUTE_F32,)),
     (torch.int8, torch.int32): Types(lt.I8, lt.I32, lt.I32, (lt.COMPUTE_I32,)),
+    (torch.float8_e4m3fn, torch.float32): Types(lt.E4M3, lt.F32, lt.F32, (lt.COMPUTE_F32,)),
+    (torch.float8_e4m3fn, torch.bfloat16): Types(lt.E4M3, lt.BF16, lt.F32, (lt.COMPUTE_F32,)),
     (torch.float32, torch.float32): Types(
         lt.F32, lt.F32, lt.F32, (lt.COMPUTE_F32_PEDANTIC, lt.COMPUTE_F32), any_core=False
     ),

@@ -108,7 +108,7 @@ def _atom(
     given = "×".join(map(str, shape))
     labels = tuple(Label(label.span, f"{given} as m × n × k") for label in at(step.span))
     if not of_types:
-        said = "f16 or bf16 added in f32, 8-bit integers in i32" + (
+        said = "f16, bf16 or 8-bit floats added in f32, 8-bit integers in i32" + (
             "; or warps (WRP) instead of warp groups"
             if grouped
             else ", f64 in f64; or THR and a register tile"

@@ -33,6 +33,7 @@ PLACES = {
     "atom": "an MMA step",
     "acc": "an MMA step",
     "as": "an MMA step",
+    "promote": "an MMA step that multiplies 8-bit floats",
     "inflight": "an MMA step with `@atom(wgmma)`, below `@roles`",
 }
 

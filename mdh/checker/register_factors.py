@@ -45,6 +45,9 @@ def misplaced(subject: Subject, s: int, product: Product, shared: Copy) -> Diagn
         headline = headline or f"`{name}` is held in registers at the MMA step, whose atoms read it"
         said = "move it to a step between the one with `SM` and the MMA step"
         return Diagnostic(CODE, headline, labels, help=said)
+    if subject.plan.steps[s].promote is not None:
+        headline = f"`{name}` is held in registers, and `@promote` ends sums within a turn"
+        return Diagnostic(CODE, headline, labels, help="leave one of the two out")
     loop = next((i for i in range(held + 1, s) if _loops(subject.plan.steps[i])), None)
     if loop is None and subject.plan.steps[held].stages == 1:
         return None

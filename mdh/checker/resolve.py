@@ -21,6 +21,7 @@ from mdh.schedule.printer import print_step, wrapped_step
 AXES = {"x": 0, "y": 1, "z": 2, "m": 0, "n": 1, "k": 2}
 GRID_LAYERS = (Layer.CLU, Layer.BLK)
 GRID_ATTRS = ("order", "persistent", "occupancy")
+ATOM_ATTRS = ("atom", "acc", "as", "inflight", "promote")
 _UNNUMBERED = 1 << 30
 
 
@@ -139,9 +140,10 @@ def _plan_step(draft: Draft, step: Step, n: int, splits: tuple[Split, ...], foun
 
 
 def _step_attributes(step: Step, plan: PlanStep, found: Found) -> PlanStep:
-    """`@stages`, `@unroll` and `@inflight`. `_grid` and `_roles` read the attributes of the grid."""
+    """`@stages`, `@unroll`, `@inflight` and `@promote`. `_grid` and `_roles` read the attributes of the
+    grid."""
     mma = has_layer(step, Layer.MMA)
-    known = ("stages", "unroll", "roles", *GRID_ATTRS, *(("atom", "acc", "as", "inflight") if mma else ()))
+    known = ("stages", "unroll", "roles", *GRID_ATTRS, *(ATOM_ATTRS if mma else ()))
     attrs = keep(step.attrs, known, "a step without MMA", found)
     if mma and "unroll" in attrs:
         found.append(no_effect(attrs.pop("unroll"), "an MMA step, whose loops are always unrolled"))
@@ -161,6 +163,7 @@ def _step_attributes(step: Step, plan: PlanStep, found: Found) -> PlanStep:
         stages=stages if turns else 1,
         unroll=_unroll(attrs.get("unroll")),
         inflight=number(attrs.get("inflight")),
+        promote=number(attrs.get("promote")),
         stagings=tuple(replace(s, window=s.window and turns) for s in plan.stagings),
     )
 

@@ -35,6 +35,9 @@ STORED, BOXED, BOX = 4.35, 21.3, 540.0
 its cycles before that."""
 NARROW, TURNED = 1.39, 0.87
 """What a result costs a thread whose type has 16 bits, and one whose neighbours lie in other lanes."""
+ADDED = 2.0 / 128
+"""Cycles of a result that threads take over from the atoms: an addition and a zero, 128 of which a
+multiprocessor does at once. An estimate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,8 @@ class GroupWork:
     sum and what fills clusters up. moved: bytes of memory traffic, written: bytes of the results. result:
     bytes of one of them. boxed: the copy engine stores them. turned: a row of the result runs along the rows
     of a tile. shared: by how many blocks of a cluster each factor's slice is shared. crooked: whether its
-    rows begin at odd multiples of 16 bytes."""
+    rows begin at odd multiples of 16 bytes. promote: elements of k after which threads add what the
+    atoms have summed; 0: never."""
 
     atom: Atom
     tile: tuple[int, int]
@@ -61,6 +65,7 @@ class GroupWork:
     joining: Joining = Joining.KERNEL
     shared: tuple[int, int] = (1, 1)
     crooked: tuple[bool, bool] = (False, False)
+    promote: int = 0
 
 
 def group_seconds(work: GroupWork, machine: Machine) -> float:
@@ -74,6 +79,9 @@ def group_seconds(work: GroupWork, machine: Machine) -> float:
     lines = sum(side / shared * (CROOKED if crooked else 1.0) for side, shared, crooked in sides)
     near = max(min(1.0, work.tiles / machine.units) / NEAR_BYTES, 1.0 / MOST_NEAR_BYTES)
     slice_cycles = SLICE + joined(SIDES, multiplied, read, lines * work.depth * size * near)
+    if work.promote:
+        # while the threads of one warp group add, the atoms of the others run
+        slice_cycles += ADDED * rows * columns / work.groups * work.depth / work.promote
     cluster = prod(work.shared)
     waves = ceil(work.tiles / cluster / machine.clusters(cluster))
     tile_cycles = work.slices * slice_cycles + _stored(work)

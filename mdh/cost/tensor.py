@@ -15,6 +15,9 @@ from mdh.machine import Machine
 WARP_SHARE = 0.63
 """Part of the data sheet's rate that atoms of a warp reach from compute capability 9.0 on, where only atoms
 of a warp group reach all of it. Source: microbenchmarks of Hopper. Atoms of f64 reach all."""
+UNPACKED = 0.5
+"""Part of the rate of f16 that atoms of a warp reach with 8-bit floats from compute capability 9.0 on. There
+ptxas makes of them conversions to f16 and atoms of f16. An estimate."""
 GROUP_SHARE = 0.85
 """The share that atoms of warp groups reach (artifacts/h100/tensor_cores.md)."""
 SHARED_BYTES = 128.0
@@ -93,7 +96,7 @@ class AtomWork:
 def tensor_peak(machine: Machine, factor: DType) -> float:
     """Operations a second of the machine's tensor cores for factors of a type; 0: none, or not known."""
     if factor.bytes == 1:
-        return machine.tensor_i8
+        return machine.tensor_f8 if factor.is_float else machine.tensor_i8
     if factor.bytes == WORD:
         return machine.tensor_tf32
     return machine.tensor_f64 if factor.bytes == 8 else machine.tensor_f16
@@ -102,7 +105,9 @@ def tensor_peak(machine: Machine, factor: DType) -> float:
 def atom_rate(machine: Machine, atom: Atom) -> float:
     """Multiply-adds that a multiprocessor does in a cycle."""
     newest = (machine.compute_capability or 0) >= 90 and atom.left.bytes <= WORD
-    peak = tensor_peak(machine, atom.left) / (2 * machine.units * machine.clock)
+    unpacked = newest and atom.coarse and not atom.grouped
+    speed = machine.tensor_f16 * UNPACKED if unpacked else tensor_peak(machine, atom.left)
+    peak = speed / (2 * machine.units * machine.clock)
     return peak * (GROUP_SHARE if atom.grouped else WARP_SHARE if newest else 1.0)
 
 

@@ -51,6 +51,7 @@ def machine_of(properties: Mapping[str, Any]) -> Machine:
         tensor_f16=known.tensor_f16 * speed,
         tensor_tf32=known.tensor_tf32 * speed,
         tensor_i8=known.tensor_i8 * speed,
+        tensor_f8=known.tensor_f8 * speed,
         tensor_f64=known.tensor_f64 * speed,
     )
 

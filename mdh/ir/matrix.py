@@ -56,7 +56,8 @@ class GroupMma:
 
     acc: the thread's first element of the result. row, column: elements of the register array from a row of
     its to the one 8 further down, and from a column to the next one. a: in shared memory, or the thread's
-    registers of it, as in Mma.
+    registers of it, as in Mma. keep: where it is 0, acc = a b, and what the registers held does not count;
+    None: it always counts.
     """
 
     atom: Atom
@@ -65,6 +66,7 @@ class GroupMma:
     column: int
     a: SharedMatrix | tuple[Load, ...]
     b: SharedMatrix
+    keep: Expr | None = None
 
     @property
     def shared(self) -> tuple[SharedMatrix, ...]:

@@ -5,7 +5,7 @@ from math import inf
 
 from mdh.ir.atoms import Atom
 from mdh.ir.dtype import F32, TF32
-from mdh.ir.plan import Plan
+from mdh.ir.plan import Plan, PlanStep
 from mdh.ir.product_sum import truncating
 from mdh.ir.program import Stage
 
@@ -47,9 +47,11 @@ class Numerics:
         """Integers up to this size are exact as factors."""
         return 2.0**self.factor_bits if self.factor_bits else inf
 
-    def exact_sum(self, bits: int) -> float:
-        """Sums of integers up to this size are exact. bits: the precision of the sum's type."""
-        return 2.0 ** min(bits, self.sum_bits + 1 if self.sum_bits else bits)
+    def exact_sum(self, bits: int, term: float = inf) -> float:
+        """Sums of integers up to this size are exact. bits: the precision of the sum's type. term: the
+        largest one."""
+        most = 2.0 ** min(bits, self.sum_bits + 1 if self.sum_bits else bits)
+        return 2.0**bits if self.promote and self.promote * term <= most else most
 
 
 OWN = Numerics()
@@ -58,6 +60,10 @@ _CUT = Numerics(sum_bits=23, block=4)
 """Of sums in f32 that tensor cores add. By type and GPU, they add four to sixteen products to a sum at once,
 each cut off a bit or two behind the last one of the largest: the cuts of terms of one sign add up. Measured
 on an H100 with 256 to 65,536 positive products of 16-bit factors: up to 0.26 of what this allows."""
+
+_COARSE = Numerics(sum_bits=13, block=2)
+"""Of sums of 8-bit floats that tensor cores add: each term is cut off 13 bits behind the leading one of the
+largest."""
 
 ByStage = tuple[tuple[str, Numerics], ...]
 """Names of stages and their numerics. The other stages have those that are `assumed`."""
@@ -70,11 +76,15 @@ def assumed(stage: Stage) -> Numerics:
 
 def numerics_of(plan: Plan) -> ByStage:
     """Of the stages that atoms compute."""
-    found = ((p.stage.name, step.product) for p in plan.stages for step in p.steps)
-    return tuple((name, _of_atom(product.atom)) for name, product in found if product is not None)
+    found = ((p.stage.name, step) for p in plan.stages for step in p.steps)
+    return tuple(
+        (name, _of_step(step, step.product.atom)) for name, step in found if step.product is not None
+    )
 
 
-def _of_atom(atom: Atom) -> Numerics:
+def _of_step(step: PlanStep, atom: Atom) -> Numerics:
+    if atom.coarse:
+        return replace(_COARSE, promote=step.promote or 0)
     if atom.acc != F32:
         return OWN
     return replace(_CUT, factor_bits=11) if atom.left == TF32 else _CUT

@@ -111,7 +111,8 @@ def map_expressions(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
         case Mma():
             return replace(s, acc=_places(s.acc, f), a=_places(s.a, f), b=_places(s.b, f))
         case GroupMma():
-            return replace(s, acc=_places((s.acc,), f)[0], a=_factor(s.a, f), b=_matrix(s.b, f))
+            keep = None if s.keep is None else f(s.keep)
+            return replace(s, acc=_places((s.acc,), f)[0], a=_factor(s.a, f), b=_matrix(s.b, f), keep=keep)
         case Expect():
             return replace(s, index=tuple(map(f, s.index)))
         case Arrive():

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from mdh.hardware import Space
 from mdh.ir.affine import Affine
 from mdh.ir.atoms import GROUP_LANES, LANES, WORD, Fragment, FragmentPlace, LaneDigit
+from mdh.ir.construct import loop
 from mdh.ir.dtype import I32, TF32, U32, DType
 from mdh.ir.expr import Binary, Call, Const, Expr, Load, Var
 from mdh.ir.intrinsic import Intrinsic
@@ -18,6 +19,7 @@ from mdh.ir.layout import Level
 from mdh.ir.matrix import LoadMatrix, Mma
 from mdh.ir.plan import Product
 from mdh.lower.nest import Nest
+from mdh.lower.promotion import after_turn, chunks, first_accumulator, take_over
 from mdh.lower.scope import Region, Scope, key_of
 
 MATRIX, MOST = 8, 4
@@ -62,15 +64,22 @@ def emit_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
     lane = nest.fresh("lane")
     left = _factor(nest, product, product.left, product.m, s)
     right = _factor(nest, product, product.right, product.n, s)
+    region = next(r for r in reversed(nest.regions) if r.fold == 0)
     body: list[Stmt] = [
         Alloc(left.buf), Alloc(right.buf), *_fill(left, lane, scope), *_fill(right, lane, scope),
-        *_loop(left.atoms, 1, _loop(right.atoms, 1, [_multiply(nest, product, left, right, s)])),
+        *_loop(left.atoms, 1, _loop(right.atoms, 1, [_multiply(nest, product, region, left, right, s)])),
     ]  # fmt: skip
     others = [g for g in nest.guards(scope) if g.dim not in (product.m, product.n, product.k)]
     cond = nest.condition(others, scope)
     number = Binary("%", Var(nest.tid), Const(LANES, I32), I32) if nest.threads > LANES else Var(nest.tid)
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
-    out += [Let(lane, number, below=LANES), *_loop(_level(nest, s, product.k), 1, body)]
+    out.append(Let(lane, number, below=LANES))
+    deep = _level(nest, s, product.k)
+    for start, stop in chunks(step, 1 if deep is None else deep.parts):
+        out += body if deep is None else [loop(deep.var, stop, body, ForKind.UNROLL, start=start)]
+        if step.promoted_turns == 1:
+            out += take_over(nest, region, s)
+    out += after_turn(nest, region, s, scope)
     return out if cond is None else [If(cond, tuple(out))]
 
 
@@ -105,8 +114,7 @@ def _factor(nest: Nest, product: Product, load: Load, dim: int, s: int) -> _Fact
     return _Factor(load, atom.left, buf, atoms, own, along, own_nest, inner[-1], depth)
 
 
-def _multiply(nest: Nest, product: Product, left: _Factor, right: _Factor, s: int) -> Mma:
-    region = next(r for r in reversed(nest.regions) if r.fold == 0)
+def _multiply(nest: Nest, product: Product, region: Region, left: _Factor, right: _Factor, s: int) -> Mma:
     fragment = product.atom.c
     acc = tuple(_result(nest, product, region, fragment.at(0, v), s) for v in range(fragment.count))
     return Mma(product.atom, acc, _registers(left), _registers(right))
@@ -129,7 +137,7 @@ def _result(nest: Nest, product: Product, region: Region, at: tuple[int, int], s
         for level in nest.levels.by_dim[dim]:
             if level.step > s and level.layer is None:
                 values[level.var] = Const(place // level.tile, I32)
-    buf = region.bufs[0]
+    buf = first_accumulator(region)
     return Load(buf.name, region.index(values), buf.dtype)
 
 

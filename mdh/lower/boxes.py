@@ -279,6 +279,9 @@ def inflight(nest: Nest) -> int:
         return 0
     if step.product.held is not None:
         return 0  # registers of a factor are loaded again in the next turn
+    if step.promoted_turns == 1:
+        # all end where the second accumulator takes over
+        return 0
     return 1 if step.inflight is None else step.inflight
 
 

@@ -22,6 +22,7 @@ from mdh.lower.group_atoms import emit_group_atoms
 from mdh.lower.nest import Emit, Nest
 from mdh.lower.pipeline_loop import emit_pipelined, pipelines
 from mdh.lower.point import emit_point
+from mdh.lower.promotion import close_first, open_first
 from mdh.lower.scan_parts import chunk_point, open_carries, reduce_point, scan_parts, scan_point
 from mdh.lower.scatter_point import scatter_point
 from mdh.lower.scope import (
@@ -98,9 +99,10 @@ def _around(nest: Nest, scope: Scope, inner: list[Stmt]) -> list[Stmt]:
     opening = [r for r in nest.regions if r.opens == scope.position]
     if not opening or nest.role is Role.LOAD:
         return inner
-    before = [s for r in opening for s in open_region(nest, r, scope)]
+    before = [s for r in opening for s in (*open_region(nest, r, scope), *open_first(nest, r))]
     after = [s for r in reversed(opening) for s in _closed(nest, r, scope)]
-    ended = [MmaWait(0)] if inflight(nest) else []
+    ended: list[Stmt] = [MmaWait(0)] if inflight(nest) else []
+    ended += [s for r in opening for s in close_first(nest, r)]
     return [*before, *inner, *ended, *after]
 
 

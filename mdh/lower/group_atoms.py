@@ -11,16 +11,18 @@ from mdh.checker.group_factors import GroupFactor, group_factor
 from mdh.hardware import Space
 from mdh.ir.affine import Affine
 from mdh.ir.atoms import GROUP_LANES
-from mdh.ir.construct import loop, mod, when
+from mdh.ir.construct import ZERO, less, loop, mod, when
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Const, Expr, Load, Var
 from mdh.ir.kernel import Comment, ForKind, Let, Stmt
+from mdh.ir.layout import Level
 from mdh.ir.matrix import GroupMma, MmaCommit, MmaFence, MmaWait, SharedMatrix
 from mdh.ir.plan import Product
 from mdh.ir.tile import BOX_LINE
 from mdh.lower.atoms import group_fragments
 from mdh.lower.boxes import inflight
 from mdh.lower.nest import Nest
+from mdh.lower.promotion import after_turn, chunks, first_accumulator, take_over
 from mdh.lower.scope import Region, Scope, key_of
 
 
@@ -31,17 +33,25 @@ def emit_group_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
     step = nest.plan.steps[s]
     product = step.product
     assert product is not None
+    region = next(r for r in reversed(nest.regions) if r.fold == 0)
     first, held = _fragments(nest, product, s, scope)
-    body: list[Stmt] = [_multiply(nest, product, s, scope, held)]
-    for dim in (product.n, product.m, product.k):
-        level = next((lv for lv in nest.levels.by_dim[dim] if lv.step == s), None)
-        if level is not None:
-            body = [loop(level.var, level.parts, body, ForKind.UNROLL)]
+    atom = _multiply(nest, product, region, s, scope, held)
     others = [g for g in nest.guards(scope) if g.dim not in (product.m, product.n, product.k)]
     cond = nest.condition(others, scope)
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
-    # without atoms the turn's group is empty: those that still run are of the turns before
-    return [*out, *when(cond, [*first, MmaFence(), *body]), MmaCommit(), MmaWait(inflight(nest))]
+    deep = _level(nest, s, product.k)
+    for start, stop in chunks(step, 1 if deep is None else deep.parts):
+        apart = step.promoted_turns == 1
+        keep = (ZERO if deep is None else less(start, Var(deep.var))) if apart else None
+        body = _through(nest, product, s, [replace(atom, keep=keep)])
+        part = body if deep is None else [loop(deep.var, stop, body, ForKind.UNROLL, start=start)]
+        if apart:
+            ended = [MmaFence(), *part, MmaCommit(), MmaWait(0), *take_over(nest, region, s, clear=False)]
+            out += when(cond, ended)
+        else:
+            # without atoms the turn's group is empty: those that still run are of the turns before
+            out += [*when(cond, [*first, MmaFence(), *part]), MmaCommit(), MmaWait(inflight(nest))]
+    return [*out, *after_turn(nest, region, s, scope)]
 
 
 def _fragments(nest: Nest, product: Product, s: int, scope: Scope) -> tuple[list[Stmt], tuple[Load, ...]]:
@@ -54,10 +64,24 @@ def _fragments(nest: Nest, product: Product, s: int, scope: Scope) -> tuple[list
     return [Let(lane, own, below=GROUP_LANES), *loads], registers
 
 
-def _multiply(nest: Nest, product: Product, s: int, scope: Scope, held: tuple[Load, ...]) -> GroupMma:
-    region = next(r for r in reversed(nest.regions) if r.fold == 0)
+def _through(nest: Nest, product: Product, s: int, body: list[Stmt]) -> list[Stmt]:
+    """All atoms along m and n."""
+    for dim in (product.n, product.m):
+        level = _level(nest, s, dim)
+        if level is not None:
+            body = [loop(level.var, level.parts, body, ForKind.UNROLL)]
+    return body
+
+
+def _level(nest: Nest, step: int, dim: int) -> Level | None:
+    return next((lv for lv in nest.levels.by_dim[dim] if lv.step == step), None)
+
+
+def _multiply(
+    nest: Nest, product: Product, region: Region, s: int, scope: Scope, held: tuple[Load, ...]
+) -> GroupMma:
     inner: dict[str, Expr] = {lv.var: Const(0, I32) for lv in nest.levels.all if lv.step > s}
-    buf = region.bufs[0]
+    buf = first_accumulator(region)
     acc = Load(buf.name, region.index(inner), buf.dtype)
     row, column = (_distance(nest, region, dim, s) for dim in (product.m, product.n))
     left = held or _factor(nest, product, product.left, product.m, s, scope)

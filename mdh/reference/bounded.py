@@ -12,14 +12,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from mdh.ir.dtype import F32, F64, DType
+from mdh.ir.dtype import EIGHTHS, F32, F64, DType
 from mdh.ir.numerics import Numerics
 from mdh.ir.program import Operator
 from mdh.reference import error
 from mdh.reference.error import Bounded
 from mdh.reference.exact import CArithmetic, best
 from mdh.reference.functions import FUNCTIONS
-from mdh.reference.numbers import Array, precision, smallest, unit_roundoff
+from mdh.reference.numbers import Array, largest, precision, smallest, unit_roundoff
 
 _C = CArithmetic()
 
@@ -111,6 +111,8 @@ class BoundedArithmetic:
         if self.exact and a.bound is None:
             # one rounding of an exact value is the same in every implementation
             return Bounded(_C.cast(value, F64, dtype).astype(np.float64))
+        if dtype in EIGHTHS:
+            value = np.clip(value, -largest(dtype), largest(dtype))
         return self.rounded(value, a.bound, dtype)
 
     def call(self, fn: str, args: tuple[Bounded, ...], dtype: DType) -> Bounded:
@@ -194,7 +196,8 @@ class BoundedArithmetic:
             None if whole else size * (unit_roundoff(product) + numerics.product_error),
         )
         terms = error.sum_factor(count) + numerics.sum_error(count) / unit_roundoff(dtype)
-        most = numerics.exact_sum(precision(dtype))
+        term = float(np.abs(a.value).max(initial=0)) * float(np.abs(b.value).max(initial=0))
+        most = numerics.exact_sum(precision(dtype), term)
         return self._summed(start, total, size, slack, dtype, terms, exact=whole, most=most)
 
     def _summed(

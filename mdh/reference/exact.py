@@ -8,7 +8,7 @@ from mdh.ir.dtype import F32, DType, integer_range
 from mdh.ir.numerics import Numerics
 from mdh.ir.program import Operator
 from mdh.reference.functions import FUNCTIONS
-from mdh.reference.numbers import Array, numpy_dtype
+from mdh.reference.numbers import Array, converted, numpy_dtype
 
 _COMPARE = {
     "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
@@ -241,8 +241,7 @@ def best(op: Operator, keys: Array, *, started: bool) -> Array:
 
 
 def _as(a: Any, dtype: DType) -> Array:
-    with np.errstate(all="ignore"):
-        return np.asarray(a).astype(numpy_dtype(dtype), copy=False)
+    return converted(np.asarray(a), dtype)
 
 
 def _truncated_quotient(a: Array, b: Array) -> Array:

@@ -41,6 +41,8 @@ def cuda_prologue(text: str) -> str:
     lines = []
     if any("half" in w and w.startswith("__") for w in words):
         lines.append("#include <cuda_fp16.h>\n")
+    if any(w.startswith("__nv_cvt") for w in words):
+        lines.append("#include <cuda_fp8.h>\n")
     if any("bfloat16" in w for w in words):
         lines.append("#include <cuda_bf16.h>\n")
     if TENSOR_MAP in words:

@@ -12,6 +12,7 @@ from math import prod
 import ml_dtypes
 import numpy as np
 
+from mdh.ir.atoms import Atom
 from mdh.ir.copy_engine import BoxCopy, TensorMap
 from mdh.ir.dtype import TF32, U64, DType
 from mdh.ir.kernel import Barrier, Kernel
@@ -23,8 +24,11 @@ MOST_REGISTERS = 248
 MOST_BYTES = 2**20
 """That a token can wait for."""
 POISON = 77
-NUMPY = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32, "f64": np.float64,
-         "tf32": np.float32}  # fmt: skip
+NUMPY = {
+    "f8e4m3": ml_dtypes.float8_e4m3fn, "f8e5m2": ml_dtypes.float8_e5m2,
+    "bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32, "f64": np.float64,
+    "tf32": np.float32,
+}  # fmt: skip
 Array = np.ndarray
 
 
@@ -49,6 +53,14 @@ def demand_tf32(values: Array) -> None:
 def poisoned(size: int, t: DType) -> Array:
     kind = numpy_type(t)
     return np.full(size, np.nan if t.is_float else POISON, kind)
+
+
+def kept(atom: Atom, sums: Array) -> Array:
+    """Sums as an atom holds them: of 8-bit floats with 13 bits behind the leading one, the others cut off."""
+    if not atom.coarse:
+        return sums
+    part, exponent = np.frexp(sums)
+    return np.ldexp(np.trunc(np.ldexp(part, 14)), exponent - 14).astype(sums.dtype)
 
 
 def swizzled_address(address: Array, span: int) -> Array:

@@ -7,12 +7,13 @@ import numpy as np
 
 from mdh.hardware import Engine, Space
 from mdh.ir.atoms import Fragment
-from mdh.ir.dtype import F64, TF32, DType
+from mdh.ir.dtype import F64, NARROW, TF32, DType
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Buf, Kernel, Move, Store, swizzle_row
 from mdh.ir.matrix import LoadMatrix, Mma
-from tests.atoms.blocks import Array, Block, as_tf32, demand_tf32, numpy_type, poisoned
+from mdh.reference.numbers import converted
+from tests.atoms.blocks import Array, Block, as_tf32, demand_tf32, kept, numpy_type, poisoned
 
 LANES = 32
 
@@ -163,7 +164,7 @@ class Lanes:
         for v, place in enumerate(s.acc):
             buf = self.bufs[place.buffer]
             at = self.offset(buf, place.index)
-            self.put(buf, at, self.read(buf, at) + parts[:, v], np.ones(self.lanes, bool))
+            self.put(buf, at, kept(atom, self.read(buf, at) + parts[:, v]), np.ones(self.lanes, bool))
 
     # -- values ----------------------------------------------------------------------------------
 
@@ -190,10 +191,10 @@ class Lanes:
                 read = self.read(buf, at)
                 if lanes > 1:
                     read = np.stack([self.read(buf, at + i) for i in range(lanes)], axis=1)
-                return read.astype(np.float32) if dtype.name in ("bf16", "f16") else read
+                return read.astype(np.float32) if dtype in NARROW else read
             case Cast(arg, dtype):
-                value = np.asarray(self.value(arg)).astype(numpy_type(dtype))
-                return value.astype(np.float32) if dtype.name in ("bf16", "f16") else value
+                value = converted(np.asarray(self.value(arg)), dtype)
+                return value.astype(np.float32) if dtype in NARROW else value
             case Unary("-", arg, _):
                 return -np.asarray(self.value(arg))
             case Unary("!", arg, _):

@@ -17,7 +17,10 @@ from mdh.reference.judge import expected
 from mdh.source import Source
 from mdh.tuner.measure.inputs import read_set, write_expected
 from mdh.tuner.measure.wire import numerics_json, read_numerics
+from mdh.verify.arguments import make_arrays
+from tests.atoms.blocks import numpy_type
 from tests.atoms.products import Product, Tiling, planned
+from tests.atoms.warps import run
 
 UNIT = 2.0**-24
 F32_PRODUCT = """
@@ -139,3 +142,47 @@ def test_workers_judge_by_the_numerics_of_the_candidate(tmp_path: Path) -> None:
     assert own.before["A"].tobytes() == other.before["A"].tobytes()
     assert own.want["C"].bound is not None and other.want["C"].bound is not None
     assert (other.want["C"].bound > 10 * own.want["C"].bound).all()
+
+
+EIGHTHS = """1: (de-)comp( 64, 8, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )
+2: (de-)comp( ^, ^, 128 ) ( A:SM[1,2]@copy(tma)@swizzle(128), B:SM[1,2]@copy(tma)@swizzle(128) ; C:RM[1,2] ) ( ^, ^, FOR.1 )
+3: (de-)comp( 64, 8, 32 ) ( ^, ^ ; ^ ) ( MMA.m, MMA.n, MMA.k ) @atom(wgmma) {}
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize("kind", ["f8e4m3", "f8mixed"])
+def test_sums_of_eighths_are_within_their_bounds(kind: str, positive: bool) -> None:
+    """In the interpreter, whose atoms keep 13 bits; a second accumulator makes the error smaller."""
+    product, errors = Product(kind, "NT", 64, 8, 1024), []
+    draw = np.random.default_rng(5)
+    for said in ("", "@promote(256)", "@promote(128)", "@promote(64)"):
+        program, plan = planned(product.text, EIGHTHS.format(said))
+        arrays = {
+            b.name: draw.uniform(0 if positive else -1, 1, b.shape).astype(numpy_type(b.dtype))
+            for b in program.buffers
+        }
+        want = evaluate_bounded(program, arrays, numerics=numerics_of(plan))["C"]
+        size = np.abs(arrays["A"].astype(float)) @ np.abs(arrays["B"].astype(float)).T
+        run(Pipeline().lower(plan), arrays)
+        off = np.abs(arrays["C"] - want.value)
+        assert want.bound is not None and (off <= want.bound).all(), said
+        errors.append(float((off / size).max()))
+    assert errors == sorted(errors, reverse=True)
+    assert errors[-1] < errors[0] / 4
+
+
+@pytest.mark.parametrize(("said", "promote"), [("", 0), ("@promote(128)", 128)])
+def test_numerics_of_eighths(said: str, promote: int) -> None:
+    _, plan = planned(Product("f8e5m2", "NT", 64, 8, 1024).text, EIGHTHS.format(said))
+    ((_, found),) = numerics_of(plan)
+    assert (found.sum_bits, found.promote) == (13, promote)
+    # terms up to 9: each sum of 128 is exact, and so is their sum in f32
+    assert found.exact_sum(24, 9.0) == 2.0 ** (24 if promote else 14)
+
+
+@pytest.mark.parametrize(("terms", "most"), [(64, 3), (2000, 2), (9000, 1)])
+def test_integers_whose_sums_are_exact(terms: int, most: int) -> None:
+    program = Pipeline().read(Source("p.c", Product("f8e4m3", "NT", 2, 2, terms).text))
+    drawn = make_arrays(program, {}, 1, "exact")["A"].astype(int)
+    assert np.abs(drawn).max() == most

@@ -17,7 +17,7 @@ from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.tuner.candidates.open_tiles import open_values, opened
-from mdh.tuner.space import ExactSpace, make_space
+from mdh.tuner.space import ExactSpace, identity, make_space
 from tests.atoms.products import Product
 
 DRAWS = int(os.environ.get("MDH_DRAWS", "200"))
@@ -109,3 +109,20 @@ def test_the_space_around_a_default_is_searchable(kind: str, layout: str, machin
     assert codes[""] > (0 if grouped else DRAWS // 20), codes
     drawn = space.draw_legal(rng)
     assert drawn is not None
+
+
+def test_each_promotion_is_a_program_of_its_own() -> None:
+    text = """1: (de-)comp( 128, 128, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )
+2: (de-)comp( ^, ^, 128 ) ( A:SM[1,2]@pad(16), B:SM[1,2]@pad(16) ; C:RM[1,2] ) ( ^, ^, FOR.1 )
+3: (de-)comp( 32, 32, ^ ) ( ^, ^ ; ^ ) ( WRP.y, WRP.x, ^ )
+4: (de-)comp( 16, 8, 32 ) ( ^, ^ ; ^ ) ( MMA.m, MMA.n, MMA.k ) @promote(?)
+"""
+    eighths = Product("f8e4m3", "NT", 256, 256, 512)
+    assert space_of(eighths, text, "rtx4090").count == 3
+    pipeline, program = Pipeline(), read_program(Source("p.c", eighths.text))
+    texts = (text.replace("@promote(?)", said) for said in ("", *(f"@promote({n})" for n in (64, 128, 256))))
+    machine = load_machine("rtx4090")
+    plans = [
+        pipeline.check(program, pipeline.schedule(Source("s.mdh", t)), machine, "cuda").plan for t in texts
+    ]
+    assert len({identity(plan) for plan in plans}) == 4

@@ -63,6 +63,7 @@ from tests.atoms.blocks import (
     Pause,
     Shared,
     demand_tf32,
+    kept,
     numpy_type,
     poisoned,
 )
@@ -344,10 +345,12 @@ class _Warp(Lanes):
         places = first[0] + s.row * (v // 2 % 2) + s.column * (v // 4 * 2 + v % 2)
         assert places.max() < buf.elements, "an atom's result is larger than its registers"
         lane = np.arange(LANES)[:, None]
+        keep = s.keep is None or self.uniform(s.keep) != 0
         row, column = lane // 4 + 8 * (v // 2 % 2), v // 4 * 8 + lane % 4 * 2 + v % 2
 
         def into(part: Array) -> None:
-            rows[:, places] += part[row, column]
+            before = rows[:, places] if keep else np.zeros_like(rows[:, places])
+            rows[:, places] = kept(s.atom, before + part[row, column])
 
         sides = []
         for m in s.shared:

@@ -131,6 +131,8 @@ WORKLOADS: Mapping[str, Workload] = {
         _work("matmul_tf32", *_MNK),
         _work("matmul_tf32_t", *_MNK),
         _work("matmul_int8_t", *_MNK),
+        _work("matmul_fp8", *_MNK),
+        _work("matmul_fp8_bf16", *_MNK),
         _work("batched_matmul", "BATCH M N K", "16 10 500 64", "4 8 16 8", "3 10 37 13"),
         _work("batched_matmul_t", "BATCH M N K", "500 72 26 26", "4 8 16 8", "5 18 13 26"),
         _work("dot", "K", "16777216", "4096", "1", "10007"),

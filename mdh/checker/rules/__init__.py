@@ -27,7 +27,7 @@ from mdh.checker.rules.order import (
 )
 from mdh.checker.rules.parallel import check_order, check_races
 from mdh.checker.rules.pipeline import check_pipeline
-from mdh.checker.rules.roles import check_inflight, check_roles
+from mdh.checker.rules.roles import check_inflight, check_promote, check_roles
 from mdh.checker.rules.scatter import check_scatter
 from mdh.checker.rules.stores import check_stores
 from mdh.checker.rules.tiles import check_tiles
@@ -84,6 +84,7 @@ PLAN_RULES = (
     check_hints,
     check_roles,
     check_inflight,
+    check_promote,
     check_lowered,
 )
 """Rules about the resolved plan."""

@@ -14,7 +14,9 @@ from mdh.ir.product_sum import summed_reads
 from mdh.ir.program import DimKind
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
+from mdh.schedule.default.outline import attribute
 from mdh.schedule.default.shape import Shape, ShapeAccess
+from mdh.schedule.model import Attr
 
 ROW = 16
 """Bytes that `ldmatrix` takes of a row at once."""
@@ -61,6 +63,10 @@ class Factor:
         return not self.turned and self.row * self.bytes % 4 == 0 and Engine.ASYNC in machine.copy_engines
 
 
+PROMOTE = 128
+"""Elements of k after which a second accumulator takes over from atoms that keep few bits of a sum."""
+
+
 @dataclass(frozen=True)
 class Matrices:
     """C = A B for an atom. m, n, k: the dimensions that it takes. others: reduced dimensions beside k. depth:
@@ -80,6 +86,15 @@ class Matrices:
     @property
     def n(self) -> int:
         return self.right.own
+
+    @property
+    def accumulators(self) -> int:
+        """Registers of a thread for each of its results."""
+        return 2 if self.atom.coarse else 1
+
+    def promotion(self, terms: int) -> tuple[Attr, ...]:
+        """`@promote` where it has an effect. terms: of a sum that one unit computes."""
+        return (attribute("promote", PROMOTE),) if self.atom.coarse and terms > PROMOTE else ()
 
     @cached_property
     def factors(self) -> tuple[Factor, Factor]:

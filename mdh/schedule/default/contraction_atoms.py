@@ -168,7 +168,9 @@ def _lines(factor: Factor, found: Matrices, side: int) -> int:
 def _registers(found: Matrices, tile: tuple[int, int]) -> int:
     """Registers of a thread: results, fragments of a part of k, and others."""
     atom = found.atom
-    words = atom.acc.bytes * tile[0] * tile[1] + atom.left.bytes * atom.k * (tile[0] + tile[1])
+    words = found.accumulators * atom.acc.bytes * tile[0] * tile[1] + atom.left.bytes * atom.k * (
+        tile[0] + tile[1]
+    )
     return words // (WORD * LANES) + SPARE
 
 
@@ -233,7 +235,9 @@ def atom_outline(shape: Shape, found: Matrices, machine: Machine, plan: AtomTili
     warps = {found.m: Unit(Layer.WRP, "y"), found.n: Unit(Layer.WRP, "x")}
     outline.step(dict(zip((found.m, found.n), plan.warp, strict=True)), warps)
     atom = found.atom
-    outline.atoms({found.m: ("m", atom.m), found.n: ("n", atom.n), found.k: ("k", atom.k)}, atom)
+    taken = {found.m: ("m", atom.m), found.n: ("n", atom.n), found.k: ("k", atom.k)}
+    terms = plan.part * prod(shape.extents[d] for d in found.others)
+    outline.atoms(taken, atom, *found.promotion(terms))
     return outline
 
 

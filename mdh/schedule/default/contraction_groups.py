@@ -17,7 +17,7 @@ from mdh.ir.affine import Affine
 from mdh.ir.atoms import GROUP_LANES, atoms_of
 from mdh.ir.copy_engine import unmapped
 from mdh.machine import Machine
-from mdh.schedule.default.atoms import Factor, Matrices, ends_with, matrices_with
+from mdh.schedule.default.atoms import PROMOTE, Factor, Matrices, ends_with, matrices_with
 from mdh.schedule.default.contraction_atoms import GROUP, PARTS, moved_bytes
 from mdh.schedule.default.grid import AXES, block_axes, ceil_div, grid_size, round_up
 from mdh.schedule.default.operands import Tiling
@@ -35,6 +35,8 @@ one that holds more than FEW results."""
 FEW = 64
 RESULTS = 128
 """The most results of a thread."""
+SPARE, MOST_REGISTERS = 40, 248
+"""Registers of a thread besides its results, and the most that a thread of a warp group has."""
 SLOTS = 8
 CLUSTERS = ((1, 2), (2, 1), (2, 2), (1, 4), (4, 1), (2, 4), (4, 2))
 """By how many blocks of a cluster the slices of the two factors are shared."""
@@ -123,7 +125,10 @@ def _plans(shape: Shape, found: Matrices, machine: Machine, joining: Joining) ->
     for rows in (r for r in ROWS if r <= m):
         for columns in _columns(found, n):
             groups = rows // 64 if rows < 256 else 2
-            if rows // 64 // groups * columns // 2 > RESULTS or (groups == 3 and columns > 192):
+            results = rows // 64 // groups * columns // 2
+            if results > RESULTS or (groups == 3 and columns > 192):
+                continue
+            if found.accumulators > 1 and found.accumulators * results + SPARE > _share(groups):
                 continue
             if not found.left.along_k and rows * size % SWIZZLE:
                 continue
@@ -177,12 +182,18 @@ def _columns(found: Matrices, extent: int) -> Iterator[int]:
     """Columns of a tile: the fewest with which so many tiles cover the extent."""
     size, covered = found.atom.left.bytes, 0
     for columns in (c for c in COLUMNS if c <= extent):
-        exists = size > 1 or columns % 16 == 0
+        exists = found.atom.acc.is_float or columns % 16 == 0
         if exists and (found.right.along_k or columns * size % SWIZZLE == 0):
             tiles = ceil_div(extent, columns)
             if tiles != covered:
                 yield columns
             covered = tiles
+
+
+def _share(groups: int) -> int:
+    """Registers of a thread that computes, with so many warp groups of them."""
+    said = REGISTERS.get(groups)
+    return MOST_REGISTERS if said is None else int(said.rpartition("/")[2])
 
 
 def _parts(
@@ -242,6 +253,7 @@ def group_work(shape: Shape, plan: GroupTiling, moved: tuple[int, int]) -> Group
         joining=plan.joining,
         shared=plan.shared,
         crooked=(_crooked(found.left), _crooked(found.right)),
+        promote=PROMOTE if found.atom.coarse else 0,
     )
 
 
@@ -279,13 +291,15 @@ def group_outline(shape: Shape, machine: Machine, plan: GroupTiling) -> Schedule
         outline.step({found.m: rows}, {found.m: Unit(Layer.WGP, "y")})
     atom = found.atom
     columns = plan.block[found.n]
-    outline.atoms({found.m: ("m", atom.m), found.n: ("n", columns), found.k: ("k", atom.k)}, atom)
+    axes_of = {found.m: ("m", atom.m), found.n: ("n", columns), found.k: ("k", atom.k)}
+    terms = plan.part * prod(shape.extents[d] for d in found.others)
+    outline.atoms(axes_of, atom, *found.promotion(terms))
     return outline
 
 
 def _roles(found: Matrices, plan: GroupTiling) -> Attr:
     results = plan.block[found.m] * plan.block[found.n] // (plan.groups * GROUP_LANES)
-    shares = REGISTERS.get(plan.groups) if results > FEW else None
+    shares = REGISTERS.get(plan.groups) if found.accumulators * results > FEW else None
     args = [Arg(1, name="load")]
     return Attr("roles", tuple([*args, Arg(shares, name="regs")] if shares else args))
 

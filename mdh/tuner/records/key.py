@@ -31,6 +31,7 @@ _MEASURED = frozenset(
         "tensor_tf32",
         "tensor_i8",
         "tensor_f64",
+        "tensor_f8",
     }
 )
 _ESTIMATED = frozenset({"partitions"})
