@@ -88,7 +88,8 @@ class Holding:
 @dataclass(frozen=True, slots=True)
 class Product:
     """What the atoms of an MMA step compute: C += A B. m, n, k: the dimensions that they run over. left,
-    right: the reads of A and B."""
+    right: the reads of A and B. held: index of the step at which an entry puts A into registers for atoms of
+    warp groups; None: they read it in shared memory."""
 
     atom: Atom
     m: int
@@ -96,6 +97,7 @@ class Product:
     k: int
     left: Load
     right: Load
+    held: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,9 +138,10 @@ def _simple(
         case Mma(atom, acc, a, b):
             return f"mma {atom.name} {_registers(acc)} += {_registers(a)} * {_registers(b)}"
         case GroupMma(atom, acc, row, column, a, b, keep):
+            left = _registers(a) if isinstance(a, tuple) else _shared_matrix(a)
             kept = f"{_element(acc.buffer, acc.index, 1)} by {row}, {column}"
             said = "" if keep is None else f" keep {expression_text(keep)}"
-            return f"group mma {atom.name} {kept} += {_shared_matrix(a)} * {_shared_matrix(b)}{said}"
+            return f"group mma {atom.name} {kept} += {left} * {_shared_matrix(b)}{said}"
         case MmaFence():
             return "mma fence"
         case MmaCommit():

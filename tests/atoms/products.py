@@ -18,8 +18,11 @@ TYPES = {
     "f32": ("float", "float"),
     "i8": ("int8_t", "int32_t"), "u8": ("uint8_t", "int32_t"),
     "f8e4m3": ("fp8_e4m3", "float"), "f8e5m2": ("fp8_e5m2", "float"), "f8mixed": ("fp8_e4m3", "float"),
+    "tf32": ("float", "float"),
 }  # fmt: skip
 """Of the factors, to the type of the sum. Factors of one kind have two types: see `factor_types`."""
+ALLOWED = {"tf32": "\n#pragma mdh allow(tf32)"}
+"""What the function says of itself, by the type of the factors."""
 EIGHTHS = ("f8e4m3", "f8e5m2", "f8mixed")
 
 
@@ -61,8 +64,9 @@ class Product:
         left = "A[i][k]" if self.layout[0] == "N" else "A[k][i]"
         right = "B[k][j]" if self.layout[1] == "N" else "B[j][k]"
         out = self.out or total
+        arrays = f"const {of['A']} A[{a0}][{a1}], const {of['B']} B[{b0}][{b1}], {out} C[{self.m}][{self.n}]"
         return f"""#include <mdh.h>
-void product(const {of["A"]} A[{a0}][{a1}], const {of["B"]} B[{b0}][{b1}], {out} C[{self.m}][{self.n}]) {{
+void product({arrays}) {{{ALLOWED.get(self.kind, "")}
   for (int i = 0; i < {self.m}; i++)
     for (int j = 0; j < {self.n}; j++) {{
       {total} sum = 0;

@@ -15,6 +15,7 @@ from math import prod
 import numpy as np
 
 from mdh.hardware import Space, SyncScope
+from mdh.ir.atoms import WARP_ROWS
 from mdh.ir.copy_engine import (
     Arrive,
     Await,
@@ -30,7 +31,7 @@ from mdh.ir.copy_engine import (
     StoreWait,
     TokensReady,
 )
-from mdh.ir.dtype import I32
+from mdh.ir.dtype import I32, TF32
 from mdh.ir.expr import Binary, Var
 from mdh.ir.kernel import (
     Alloc,
@@ -61,7 +62,9 @@ from tests.atoms.blocks import (
     Meeting,
     Pause,
     Shared,
+    demand_tf32,
     kept,
+    numpy_type,
     poisoned,
 )
 from tests.atoms.box_stores import Leaving, Stores
@@ -316,6 +319,22 @@ class _Warp(Lanes):
                     yield Pause(lambda: self.queue.done >= upto, "awaits atoms of its warp group")
                 self.waited = max(self.waited, upto)
 
+    def held_rows(self, s: GroupMma) -> Array:
+        """The warp's rows of a factor that its registers hold."""
+        atom, columns = s.atom, []
+        for place in s.held:
+            assert place.buffer not in self.touched, f"no fence between {place.buffer} and its atom"
+            at = self.offset(self.bufs[place.buffer], place.index)
+            columns.append(self.registers[place.buffer][np.arange(self.lanes), at])
+        elements = np.stack(columns, axis=1).copy().view(numpy_type(atom.left))
+        if atom.left == TF32:
+            demand_tf32(elements)
+        out = np.zeros((WARP_ROWS, atom.k), elements.dtype)
+        for lane in range(self.lanes):
+            for v in range(atom.a.count):
+                out[atom.a.at(lane, v)] = elements[lane, v]
+        return out
+
     def group_mma(self, s: GroupMma) -> None:
         buffer = s.acc.buffer
         assert self.lanes == LANES and buffer not in self.touched, f"no fence between {buffer} and its atom"
@@ -334,11 +353,17 @@ class _Warp(Lanes):
             rows[:, places] = kept(s.atom, before + part[row, column])
 
         sides = []
-        for m in (s.a, s.b):
+        for m in s.shared:
             element = self.place(self.bufs[m.buffer], m.index)
             assert (element == element[0]).all(), "a descriptor that differs among lanes"
             start = self.block.shared.address(m.buffer, int(element[0]))
             sides.append(Descriptor.of(m, start))
-        self.queue.issue(self.number % GROUP_WARPS, self.issued, Issue(s.atom, *sides), into)
+        warp = self.number % GROUP_WARPS
+        held = {warp: self.held_rows(s)} if s.held else {}
+        issue = Issue(s.atom, None if held else sides[0], sides[-1], held)
+        self.queue.issue(warp, self.issued, issue, into)
         self.issued += 1
+        for place in s.held:
+            # they must not change before the atom has run
+            self.results[place.buffer][self.offset(self.bufs[place.buffer], place.index)] = self.issued
         self.results[buffer][places] = self.issued

@@ -4,6 +4,7 @@ from mdh.checker.rules.arity import check_arity
 from mdh.checker.rules.banks import check_banks
 from mdh.checker.rules.capacity import check_capacity
 from mdh.checker.rules.combine import check_combines
+from mdh.checker.rules.consent import check_consent
 from mdh.checker.rules.copies import check_inward, check_known_extent
 from mdh.checker.rules.coverage import check_coverage, check_cyclic_nesting
 from mdh.checker.rules.depth import check_depth
@@ -49,6 +50,7 @@ DRAFT_RULES = (
     check_tiles,
     check_layouts,
     check_for_order,
+    check_consent,
 )
 """Rules about each step as written. The plan is resolved only if none of these reports anything."""
 

@@ -145,6 +145,8 @@ def check_inflight(subject: Subject) -> Iterator[Diagnostic]:
         slots = _slots(subject)
         if not step.product.atom.grouped:
             here = f"on `@atom({step.product.atom.word})`, which has ended when the next one begins"
+        elif step.product.held is not None and step.inflight:
+            here = "on atoms with a factor in registers: they end before it is loaded again"
         elif step.promoted_turns == 1:
             here = f"with `@promote({step.promote})`, which awaits all atoms in each turn"
             said = "leave it out, or let @promote take over after several turns"

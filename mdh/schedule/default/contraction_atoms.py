@@ -237,7 +237,7 @@ def atom_outline(shape: Shape, found: Matrices, machine: Machine, plan: AtomTili
     atom = found.atom
     taken = {found.m: ("m", atom.m), found.n: ("n", atom.n), found.k: ("k", atom.k)}
     terms = plan.part * prod(shape.extents[d] for d in found.others)
-    outline.atoms(taken, atom.word, *found.promotion(terms))
+    outline.atoms(taken, atom, *found.promotion(terms))
     return outline
 
 

@@ -292,9 +292,8 @@ def group_outline(shape: Shape, machine: Machine, plan: GroupTiling) -> Schedule
     atom = found.atom
     columns = plan.block[found.n]
     axes_of = {found.m: ("m", atom.m), found.n: ("n", columns), found.k: ("k", atom.k)}
-    outline.atoms(
-        axes_of, atom.word, *found.promotion(plan.part * prod(shape.extents[d] for d in found.others))
-    )
+    terms = plan.part * prod(shape.extents[d] for d in found.others)
+    outline.atoms(axes_of, atom, *found.promotion(terms))
     return outline
 
 

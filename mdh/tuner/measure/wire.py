@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.copy_engine import TensorMap
-from mdh.ir.dtype import BY_NAME
+from mdh.ir.dtype import BY_NAME, TF32
 from mdh.ir.kernel import Launch
 from mdh.ir.numerics import ByStage, Numerics
 from mdh.machine import print_machine, read_machine
@@ -189,7 +189,9 @@ def _read_arg(value: list[Any]) -> Arg:
         return ScalarArg(value[0], BY_NAME[value[1]])
     if len(value) == 7:
         name, buffer, dtype, shape, box, swizzle, written = value
-        return TensorMap(name, buffer, BY_NAME[dtype], tuple(shape), tuple(box), swizzle, written)
+        return TensorMap(
+            name, buffer, (BY_NAME | {TF32.name: TF32})[dtype], tuple(shape), tuple(box), swizzle, written
+        )
     name, dtype, shape, size, readonly = value
     return BufferArg(name, BY_NAME[dtype], tuple(shape), size, readonly)
 
