@@ -110,7 +110,8 @@ def _piece(
 ) -> list[Stmt]:
     s, product = _product(nest)
     groups = [lv for lv in nest.levels.all if lv.layer is Layer.WGP]
-    group = number((Var(lv.var), lv.parts) for lv in groups)
+    teams = [(nest.team, nest.plan.teams)] if nest.plan.teams > 1 else []
+    group = number([*teams, *((Var(lv.var), lv.parts) for lv in groups)])
     # the level over blocks of 8 columns, of which a piece has some
     blocks = _level(nest, product.n, s + 1)
     held = boxes.columns // COLUMNS

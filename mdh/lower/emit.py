@@ -12,7 +12,7 @@ from mdh.ir.layout import MOST_PEELS, Level
 from mdh.ir.matrix import MmaWait
 from mdh.ir.program import DimKind
 from mdh.lower.atoms import emit_atoms
-from mdh.lower.boxes import boxed, emit_boxed, emit_boxed_loop, inflight
+from mdh.lower.boxes import boxed, emit_boxed, emit_boxed_loop, inflight, release_last
 from mdh.lower.close import close_region, open_region
 from mdh.lower.close_boxed import clips, close_boxed, result_boxes
 from mdh.lower.copies import emit_copy, plan_copies
@@ -40,6 +40,7 @@ from mdh.lower.scope import (
     Scope,
 )
 from mdh.lower.trip_counts import TripCounts, trip_counts
+from mdh.lower.turns import in_order
 from mdh.lower.unguarded import filled, lanes_slack
 from mdh.lower.window import emit_window
 
@@ -102,6 +103,9 @@ def _around(nest: Nest, scope: Scope, inner: list[Stmt]) -> list[Stmt]:
     before = [s for r in opening for s in (*open_region(nest, r, scope), *open_first(nest, r))]
     after = [s for r in reversed(opening) for s in _closed(nest, r, scope)]
     ended: list[Stmt] = [MmaWait(0)] if inflight(nest) else []
+    if nest.role is Role.MATH and scope.position == min(r.opens for r in nest.regions):
+        inner = in_order(nest, inner)
+        ended += release_last(nest)
     ended += [s for r in opening for s in close_first(nest, r)]
     return [*before, *inner, *ended, *after]
 

@@ -29,8 +29,8 @@ def kernel_of(
     observe: sees the kernel between the passes. load: what the role that copies does, where there are roles.
     """
     tail, counters = finish_by_ticket(nest)
-    inner = bind_blocks(nest, [*clear_slack(nest), *body, *tail, *finish_by_cluster(nest)])
-    inner = inner if load is None else in_roles(nest, inner, bind_blocks(nest, load))
+    inner = [*clear_slack(nest), *body, *tail, *finish_by_cluster(nest)]
+    inner = bind_blocks(nest, inner) if load is None else in_roles(nest, inner, load)
     bound = [*bind_threads(nest), *token_start(nest), *inner, *store_end(nest), *token_end(nest)]
     shared = nest.declarations.with_slack
     text = (*(Alloc(b) for b in shared.values()), *bound)

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from math import prod
 
 from mdh.decompose.accesses import affine_index
-from mdh.hardware import THREADED, Combine, Layer, Space
+from mdh.hardware import Combine, Layer, Space
 from mdh.ir.affine import Affine, to_expr
-from mdh.ir.construct import conjunction, div, less, mod
+from mdh.ir.construct import ZERO, conjunction, div, less, mod
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Const, Expr, Load, Var, map_children, substitute
 from mdh.ir.kernel import Buf, Stmt
@@ -69,7 +68,13 @@ class Nest:
 
     @property
     def threads(self) -> int:
-        return 1 if self.cpu else prod(self.plan.units(layer) for layer in THREADED)
+        return 1 if self.cpu else self.plan.threads
+
+    @property
+    def team(self) -> Expr:
+        """Which of the teams that take tiles by turns the thread is in."""
+        teams = self.plan.teams
+        return ZERO if teams == 1 else Var(self.declarations.turns(teams).team)
 
     @property
     def warp_atoms(self) -> bool:

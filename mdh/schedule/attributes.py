@@ -77,6 +77,7 @@ _ROLES = (
     _number(1, 8, 1, 2, name="load"),
     _number(1, 8, 1, 2, 3, name="math", required=False),
     Parameter("regs", ratio=True, required=False),
+    _one_of("together", "turns", required=False),
 )
 _COPY = (_one_of(*Engine, fallbacks=True), Parameter(words=("multicast",), required=False), _WIDTH)
 _STORE = (_one_of("plain", "tma"), _WIDTH, _number(1, 1024, 32, 64, 128, name="subtile", required=False))
@@ -91,7 +92,7 @@ _ALL = (
         "copy", (Site.INPUT,), _COPY, ((Engine.PLAIN,),), "@copy(plain | async | tma [, multicast] [, vec=n])"
     ),
     Attribute("stages", (Site.STEP,), (_number(1, 16, 1, 2, 3, 4, 5, 6),), ((1,),), "@stages(1 … 16)"),
-    Attribute("roles", (Site.STEP,), _ROLES, (), "@roles(load=a [, math=b] [, regs=x/y])"),
+    Attribute("roles", (Site.STEP,), _ROLES, (), "@roles(load=a [, math=b] [, regs=x/y] [, turns])"),
     Attribute("unroll", (Site.STEP,), (_COUNTED,), (), "@unroll or @unroll(n)"),
     Attribute("cyclic", (Site.CORE,), (_number(1, 1 << 16, 1, 2, 4, 8),), (), "@cyclic(n)"),
     Attribute(

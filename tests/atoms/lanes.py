@@ -207,6 +207,9 @@ class Lanes:
                 return (tid % x, tid // x % y, tid // x // y)[axis]
             case Call(Intrinsic.CLUSTER_RANK, (), _):
                 return np.full(self.lanes, self.block.rank)
+            case Call(Intrinsic.SHFL, (arg, lane), _):
+                held = np.broadcast_to(np.asarray(self.value(arg)), (self.lanes,))
+                return held[np.broadcast_to(np.asarray(self.value(lane)), (self.lanes,))]
             case Call(Intrinsic.SHFL_XOR, (arg, bits), _):
                 held = np.broadcast_to(np.asarray(self.value(arg)), (self.lanes,))
                 return held[np.arange(self.lanes) ^ np.asarray(self.value(bits))]

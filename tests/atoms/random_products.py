@@ -143,8 +143,10 @@ def roles(rng: Random, math: int) -> str:
     if rng.random() < 0.4:
         return ""
     wrong = rng.random() < 0.03
+    turns = rng.choice(("", "", ", turns"))
+    math *= rng.choice((2, 2, 3)) if turns else 1
     registers = {2: ", regs=24/240", 3: ", regs=24/152", 4: ", regs=40/112"}.get(math, "")
-    return f" @roles(load=1, math={math + wrong}{rng.choice(('', registers))})"
+    return f" @roles(load=1, math={math + wrong}{rng.choice(('', registers))}{turns})"
 
 
 def promotion(rng: Random, kind: str) -> str:

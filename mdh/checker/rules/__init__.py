@@ -26,7 +26,7 @@ from mdh.checker.rules.order import (
 )
 from mdh.checker.rules.parallel import check_order, check_races
 from mdh.checker.rules.pipeline import check_pipeline
-from mdh.checker.rules.roles import check_inflight, check_promote, check_roles
+from mdh.checker.rules.roles import check_inflight, check_promote, check_roles, check_turns
 from mdh.checker.rules.scatter import check_scatter
 from mdh.checker.rules.stores import check_stores
 from mdh.checker.rules.tiles import check_tiles
@@ -91,6 +91,7 @@ TILE_RULES = (
     check_edges,
     check_capacity,
     check_group_registers,
+    check_turns,
     check_engines,
     check_banks,
     check_window,

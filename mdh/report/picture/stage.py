@@ -241,7 +241,8 @@ def _facts(plan: StagePlan, step: PlanStep, held: list[HeldView]) -> tuple[str, 
         detail = f", {row.detail}" if row.detail else ""
         facts.append(f"{row.dim}: {row.parts:,} parts of {row.tile:,}{last}, {who}{detail}")
     if plan.roles is not None and any(x.layer is Layer.BLK for x in step.splits):
-        facts.append(f"{plural(plan.roles.math, 'warp group')} of a block compute, one more copies")
+        how = "compute tiles by turns" if plan.teams > 1 else "compute"
+        facts.append(f"{plural(plan.roles.math, 'warp group')} of a block {how}, one more copies")
     for h in held:
         shape = "×".join(map(str, h.shape)) or "one element"
         slots = f", {h.slots} slots" if h.slots > 1 else ""
