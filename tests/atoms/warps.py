@@ -50,7 +50,7 @@ from mdh.ir.kernel import (
     Store,
     Wait,
 )
-from mdh.ir.matrix import GroupMma, LoadMatrix, Mma, MmaCommit, MmaFence, MmaWait
+from mdh.ir.matrix import GroupMma, LoadMatrix, Mma, MmaCommit, MmaFence, MmaWait, StoreMatrix
 from mdh.ir.walk import statements
 from tests.atoms.blocks import (
     MOST_REGISTERS,
@@ -179,6 +179,9 @@ class _Warp(Lanes):
                 case LoadMatrix():
                     assert mask.all()
                     self.load_matrix(s)
+                case StoreMatrix():
+                    assert mask.all()
+                    self.store_matrix(s)
                 case Mma():
                     assert mask.all()
                     self.mma(s)
