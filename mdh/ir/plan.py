@@ -70,9 +70,9 @@ class Holding:
     """`C:R[l]` of an output, or attributes on its `^`: where partial results live.
 
     region: None if no region opens at this step and the entry only carries attributes. combine: how parts of
-    a reduction that core layers split are combined (shuffle, shared, cluster, atomic, ticket, kernel); None
-    if this entry does not say. engine: `tma` if the copy engine stores the results, `subtile` columns at
-    once.
+    a reduction that core layers split are combined (shuffle, shared, cluster, atomic, ticket, kernel), or
+    `stream`; None if this entry does not say. engine: `tma` if the copy engine stores the results, `subtile`
+    columns at once.
     """
 
     buffer: str
@@ -190,6 +190,11 @@ class StagePlan:
     def atoms(self) -> int | None:
         """Index of the step whose parts are atoms of tensor cores."""
         return next((s for s, step in enumerate(self.steps) if step.product is not None), None)
+
+    @property
+    def streamed(self) -> bool:
+        """Whether the blocks of the grid share the iterations of all tiles evenly (`@combine(stream)`)."""
+        return any(h.combine is Combine.STREAM for step in self.steps for h in step.holdings)
 
     @property
     def threads(self) -> int:

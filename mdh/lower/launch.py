@@ -17,6 +17,7 @@ from mdh.lower.grid_order import tile_of
 from mdh.lower.look_back import draw_ticket
 from mdh.lower.nest import Nest
 from mdh.lower.scope import Role
+from mdh.lower.stream import shared_tiles
 from mdh.lower.threads import thread_stride
 
 
@@ -35,7 +36,7 @@ def launch_of(nest: Nest) -> Launch:
         count = min(count, slots) if plan.grid.persistent else count
         return Launch((count * size, 1, 1), _block(nest), (size, 1, 1), _least_blocks(nest))
     if plan.grid.persistent:
-        total = grid[0] * grid[1] * grid[2]
+        total = nest.stream.iterations if nest.stream else grid[0] * grid[1] * grid[2]
         slots = nest.machine.units * max(1, plan.grid.occupancy)
         grid = (min(total, slots), 1, 1)
     elif nest.counter:
@@ -86,6 +87,9 @@ def bind_blocks(nest: Nest, body: list[Stmt]) -> list[Stmt]:
     clustered = launch_of(nest).cluster[0] if plan.units(Layer.CLU) > 1 else 1
     if clustered > 1:
         return [*_rank_lets(nest), *_clusters_in_turn(nest, clustered, body)]
+    if nest.stream is not None:
+        tile = nest.stream.tile
+        return [shared_tiles(nest.stream, (*_tile_lets(nest, Var(tile)), *body))]
     total = plan.units(Layer.BLK) * plan.units(Layer.CLU)
     tile = nest.fresh("tile")
     inner = (*_tile_lets(nest, Var(tile)), *body)

@@ -16,7 +16,7 @@ from mdh.ir.program import Buffer, DimKind, Program, Stage
 from mdh.ir.tile import Item, Tiles
 from mdh.lower.declarations import Declarations
 from mdh.lower.fold import Fold
-from mdh.lower.scope import Instance, Region, Role, Scope, key_of
+from mdh.lower.scope import Instance, Region, Role, Scope, Stream, key_of
 from mdh.machine import Machine
 
 
@@ -44,6 +44,8 @@ class Nest:
     """Scans whose blocks look back: the workspaces of what each part passes on (`look_back_buffers`)."""
     counter: str = ""
     """Workspace of the tickets that number the blocks, where the grid's own numbers do not."""
+    stream: Stream | None = None
+    """How blocks share the iterations of all tiles, where they do."""
     role: Role | None = None
     """Of the threads that the code is for, where some only copy; None: of all threads."""
     carried: Mapping[int, tuple[str, ...]] = field(default_factory=dict)

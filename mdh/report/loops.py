@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from mdh.decompose.stream import stream_level
 from mdh.hardware import Engine, Layer
 from mdh.ir.atoms import GROUP_LANES
 from mdh.ir.layout import Level
@@ -54,6 +55,8 @@ def _loop(plan: StagePlan, level: Level, depth: int) -> LoopRow:
     step, dim = plan.steps[level.step], plan.stage.dims[level.dim].name
     last = 0 if level.exact else level.parent - (level.parts - 1) * level.tile
     detail = [f"cyclic({level.cyclic})"] if level.cyclic else []
+    if plan.streamed and level == stream_level(plan.stage, plan.tiles):
+        detail.append("shared evenly by the blocks")
     if level.layer is None and step.stages > 1:
         detail.append(f"{step.stages} stages")
     if level.layer is None and step.unroll is not None and step.unroll != 1:

@@ -81,6 +81,7 @@ _ROLES = (
 )
 _COPY = (_one_of(*Engine, fallbacks=True), Parameter(words=("multicast",), required=False), _WIDTH)
 _STORE = (_one_of("plain", "tma"), _WIDTH, _number(1, 1024, 32, 64, 128, name="subtile", required=False))
+_COMBINE = Parameter(words=tuple(Combine), domain=tuple(m for m in Combine if m is not Combine.STREAM))
 _SWIZZLE = Parameter(choices=(32, 64, 128), domain=(32, 64, 128))
 _PROMOTE = Parameter(choices=(64, 128, 256), domain=(64, 128, 256))
 _ACC = ("f32", "f16", "f64", "s32")
@@ -100,7 +101,7 @@ _ALL = (
     ),
     Attribute("persistent", (Site.STEP,), form="@persistent"),
     Attribute("occupancy", (Site.STEP,), (_number(1, 32, *_POWERS),), (), "@occupancy(n)"),
-    Attribute("combine", (Site.OUTPUT,), (_one_of(*Combine),), (), f"@combine({' | '.join(Combine)})"),
+    Attribute("combine", (Site.OUTPUT,), (_COMBINE,), (), f"@combine({' | '.join(Combine)})"),
     Attribute("window", (Site.INPUT,), form="@window"),
     Attribute(
         "store",

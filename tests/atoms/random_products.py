@@ -183,7 +183,8 @@ def _staging(rng: Random, draft: Draft, block: Tiles, factors: dict[str, str]) -
         loop = "FOR.3" if batch[1]["b"] == "FOR.2" else "FOR.2"
     tiles, cores = {"k": block["k"], **batch[0]}, {"k": loop, **batch[1]}
     if way < 0.85:
-        draft.step(tiles, cores, factors["A"], factors["B"], draft.held, slots(rng))
+        held = draft.held + ("@combine(stream)" if "@persistent" in draft.lines[0] and way < 0.3 else "")
+        draft.step(tiles, cores, factors["A"], factors["B"], held, slots(rng))
     elif way < 0.93:
         # one of them stays while the other one's parts come
         draft.step({}, {}, factors["A"], more=rng.choice(("", "@stages(2)")))

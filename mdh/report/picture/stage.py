@@ -10,7 +10,7 @@ from itertools import pairwise
 from math import prod
 
 from mdh.decompose.accesses import accesses_of
-from mdh.hardware import THREADED, Engine, Layer, Space
+from mdh.hardware import THREADED, Combine, Engine, Layer, Space
 from mdh.ir.affine import Affine
 from mdh.ir.layout import Level, Levels
 from mdh.ir.plan import Plan, PlanStep, StagePlan
@@ -142,6 +142,7 @@ def stage_view(plan: Plan, stage: StagePlan) -> StageView:
     levels, kept = stage.tiles.levels, _held(plan, stage, stage.tiles)
     present = {lv.layer for lv in levels.all if lv.layer}
     order = (Layer.NOD, Layer.DEV, Layer.CLU, Layer.BLK, *THREADED, Layer.VEC)
+    streamed = (Combine.STREAM,) if stage.streamed else ()
     return StageView(
         stage.stage.name,
         tuple(_dim(stage, levels, d) for d in range(len(stage.stage.dims))),
@@ -151,7 +152,7 @@ def stage_view(plan: Plan, stage: StagePlan) -> StageView:
         tuple(layer for layer in order if layer in present),
         prod(lv.parts for lv in levels.all if lv.layer in THREADED),
         0 if cpu else plan.machine.warp,
-        tuple(dict.fromkeys(method for methods in stage.combines for method in methods)),
+        tuple(dict.fromkeys((*(m for methods in stage.combines for m in methods), *streamed))),
     )
 
 
