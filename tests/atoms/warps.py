@@ -95,9 +95,9 @@ def run(
             for z, y, x in product(*(range(n) for n in reversed(sides))):
                 inside = zip(which, sides, (x, y, z), strict=True)
                 _enter(kernel, cluster, tuple(w * c + i for w, c, i in inside), dict(scalars))
-            if not any(isinstance(s, While) for s in statements(kernel.body)):
+            if not any(isinstance(s, Fence) for s in statements(kernel.body)):
                 run_together([clusters.pop()], order)
-        # blocks that wait for others
+        # blocks that hand values to one another
         run_together(clusters, order)
 
 

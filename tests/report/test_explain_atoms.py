@@ -61,3 +61,9 @@ def test_turns_in_the_loops() -> None:
     (kernel,) = report.resources
     assert (kernel.threads, kernel.shares) == (384, (240, 24))
     assert "2 warp groups take tiles by turns" in loops_text(report.loops)
+
+
+def test_a_loop_that_blocks_share() -> None:
+    shared = GROUPS.replace("C:RM[1,2]", "C:RM[1,2]@combine(stream)").replace("24/240", "40/232")
+    shown = loops_text(report_of(shared).loops)
+    assert "shared evenly by the blocks, 4 stages" in shown
