@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from mdh.hardware import Engine
 from mdh.ir.affine import Affine
 from mdh.ir.layout import Levels
-from mdh.ir.plan import Product
+from mdh.ir.plan import AtomDim, Product
 from mdh.ir.tile import BOX_LINE, Copy
 
 Reason = tuple[str, str]
@@ -24,26 +24,31 @@ class GroupFactor:
 
 
 def group_factor(
-    product: Product, own: int, copy: Copy, index: tuple[Affine, ...], levels: Levels, step: int
+    product: Product,
+    own: tuple[AtomDim, ...],
+    copy: Copy,
+    index: tuple[Affine, ...],
+    levels: Levels,
+    step: int,
 ) -> GroupFactor | Reason:
-    """own: the dimension of the factor beside k. index: where it is read. step: the index of the MMA step."""
+    """own: the dimensions of the factor beside k. index: where it is read. step: index of the MMA step."""
     tile, atom, name = copy.tile, product.atom, copy.tile.buffer
     if copy.engine is not Engine.TMA or not tile.swizzle:
         fact = f"warp groups read factors that the copy engine has swizzled, and `{name}` is not"
         return fact, "`@copy(tma)@swizzle(128)`"
     kept = [d for d in tile.layout if tile.shape[d] > 1]
-    along = [_atom_dim(copy.linear[d], own, product.k) for d in kept]
+    along = [_atom_dim(copy.linear[d], own[0].dim, product.k[0].dim) for d in kept]
     if len(kept) < 2 or None in along[-2:] or along[-1] == along[-2]:
         fact = f"the last two dimensions of `{name}` in SM are not those of the atom"
         return fact, "warps (WRP) instead of warp groups"
     fast, slow = kept[-1], kept[-2]
-    along_k = along[-1] == product.k
+    along_k = along[-1] == product.k[0].dim
     if not along_k and not atom.transposes:
         order = ",".join(str(d + 1) for d in (*kept[:-2], fast, slow))
         fact = f"rows of `{name}` do not run along k, and warp groups read bytes only so"
         said = f"an array whose dimensions have the order [{order}]; or warps (WRP), and `{name}:SM[{order}]`"
         return fact, said
-    depth, width = (atom.k, atom.m if own == product.m else atom.n)
+    depth, width = (atom.k, atom.m if own is product.m else atom.n)
     row = tile.span or tile.shape[fast]
     whole = depth if along_k else row
     for axis, of in ((fast, whole), (slow, BOX_LINE)):

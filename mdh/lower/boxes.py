@@ -62,7 +62,7 @@ def _by_groups(nest: Nest, step: PlanStep) -> bool:
     product = None if s is None else nest.plan.steps[s].product
     if product is None or not product.atom.grouped:
         return False
-    if any(g.dim not in (product.m, product.n, product.k) for g in nest.levels.guards):
+    if any(g.dim not in product.taken for g in nest.levels.guards):
         return False
     accesses = ((x.buffer, nest.access(x.index)) for x in (product.left, product.right))
     factors = {key_of(name, access) for name, access in accesses if access is not None}

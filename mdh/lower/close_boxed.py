@@ -43,7 +43,7 @@ def clips(nest: Nest, dims: Collection[int]) -> bool:
         return False
     _, product = _product(nest)
     brought = all(s.engine is Engine.TMA for step in nest.plan.steps for s in step.stagings)
-    return brought and _alone(nest) and all(d in (product.m, product.n) for d in dims)
+    return brought and _alone(nest) and set(dims) <= {x.dim for x in (*product.m, *product.n)}
 
 
 def _alone(nest: Nest) -> bool:
@@ -63,7 +63,7 @@ def close_boxed(nest: Nest, region: Region, boxes: ResultBoxes, scope: Scope) ->
     # loops of the region around its atoms, and over them
     held = (nest.levels.of_var(var) for var in region.loops if var not in scope.values)
     levels = [lv for lv in held if lv.step <= s and lv.layer not in THREADED]
-    levels.sort(key=lambda lv: (lv.step, lv.dim == product.n))
+    levels.sort(key=lambda lv: (lv.step, lv.dim == product.n[0].dim))
     atoms = product_of(*(range(lv.parts) for lv in levels), range(boxes.pieces))
     out: list[Stmt] = []
     for n, (*atom, piece) in enumerate(atoms):
@@ -112,7 +112,7 @@ def _piece(
     groups = [lv for lv in nest.levels.all if lv.layer is Layer.WGP]
     group = number((Var(lv.var), lv.parts) for lv in groups)
     # the level over blocks of 8 columns, of which a piece has some
-    blocks = _level(nest, product.n, s + 1)
+    blocks = _level(nest, product.n[0].dim, s + 1)
     held = boxes.columns // COLUMNS
     var = nest.fresh("column")
     within: Expr = ZERO if held == 1 else Var(var)
@@ -121,7 +121,8 @@ def _piece(
         values[blocks.var] = within if piece == 0 else add(num(piece * held), within)
     outer = {lv.var: Affine() for lv in nest.levels.all if lv.step <= s}
     here = scope.with_values(dict.fromkeys(values, within))
-    place = [nest.expr(nest.levels.index[d].substitute(outer), here) for d in (product.m, product.n)]
+    dims = ((product.m[0].dim,), (product.n[0].dim,))
+    place = [nest.expr(nest.levels.index[d].substitute(outer), here) for (d,) in dims]
 
     def staged(stmt: Stmt) -> Stmt:
         if isinstance(stmt, Store) and stmt.buffer == boxes.buffer:

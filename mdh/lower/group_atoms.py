@@ -15,7 +15,7 @@ from mdh.ir.expr import Const, Expr, Load, Var
 from mdh.ir.kernel import Comment, ForKind, Stmt
 from mdh.ir.layout import Level
 from mdh.ir.matrix import GroupMma, MmaCommit, MmaFence, MmaWait, SharedMatrix
-from mdh.ir.plan import Product
+from mdh.ir.plan import AtomDim, Product
 from mdh.ir.tile import BOX_LINE
 from mdh.lower.boxes import inflight
 from mdh.lower.nest import Nest
@@ -32,10 +32,10 @@ def emit_group_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
     assert product is not None
     region = next(r for r in reversed(nest.regions) if r.fold == 0)
     atom = _multiply(nest, product, region, s, scope)
-    others = [g for g in nest.guards(scope) if g.dim not in (product.m, product.n, product.k)]
+    others = [g for g in nest.guards(scope) if g.dim not in product.taken]
     cond = nest.condition(others, scope)
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
-    deep = _level(nest, s, product.k)
+    deep = _level(nest, s, product.k[0].dim)
     for start, stop in chunks(step, 1 if deep is None else deep.parts):
         apart = step.promoted_turns == 1
         keep = (ZERO if deep is None else less(start, Var(deep.var))) if apart else None
@@ -52,8 +52,8 @@ def emit_group_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
 
 def _through(nest: Nest, product: Product, s: int, body: list[Stmt]) -> list[Stmt]:
     """All atoms along m and n."""
-    for dim in (product.n, product.m):
-        level = _level(nest, s, dim)
+    for x in (*reversed(product.n), *reversed(product.m)):
+        level = _level(nest, s, x.dim)
         if level is not None:
             body = [loop(level.var, level.parts, body, ForKind.UNROLL)]
     return body
@@ -67,7 +67,7 @@ def _multiply(nest: Nest, product: Product, region: Region, s: int, scope: Scope
     inner: dict[str, Expr] = {lv.var: Const(0, I32) for lv in nest.levels.all if lv.step > s}
     buf = first_accumulator(region)
     acc = Load(buf.name, region.index(inner), buf.dtype)
-    row, column = (_distance(nest, region, dim, s) for dim in (product.m, product.n))
+    row, column = (_distance(nest, region, x.dim, s) for (x,) in (product.m, product.n))
     left = _factor(nest, product, product.left, product.m, s, scope)
     right = _factor(nest, product, product.right, product.n, s, scope)
     return GroupMma(product.atom, acc, row, column, left, right)
@@ -86,7 +86,9 @@ def _distance(nest: Nest, region: Region, dim: int, s: int) -> int:
     return found[0]
 
 
-def _factor(nest: Nest, product: Product, load: Load, own: int, s: int, scope: Scope) -> SharedMatrix:
+def _factor(
+    nest: Nest, product: Product, load: Load, own: tuple[AtomDim, ...], s: int, scope: Scope
+) -> SharedMatrix:
     access = nest.access(load.index)
     assert access is not None
     instance = scope.live[key_of(load.buffer, access)]

@@ -3,12 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mdh.hardware import Engine
+from mdh.hardware import UNIT_AXES, Engine
 from mdh.ir.layout import Level
 from mdh.ir.plan import PlanStep, StagePlan
 from mdh.ir.tile import Copy, Hold
-
-AXES = "xyz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,7 @@ def _loop(plan: StagePlan, level: Level, depth: int) -> LoopRow:
     if level.layer is None and step.unroll is not None and step.unroll != 1:
         detail.append("unrolled" if step.unroll == 0 else f"unrolled by {step.unroll}")
     detail += _of_atoms(plan, step)
-    name = f"{level.layer}.{AXES[level.axis]}" if level.layer else "for"
+    name = f"{level.layer}.{UNIT_AXES[level.axis]}" if level.layer else "for"
     kind = "unit" if level.layer else "for"
     return LoopRow(depth, kind, name, step.number, dim, level.parts, level.tile, last, ", ".join(detail))
 
