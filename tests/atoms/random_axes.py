@@ -90,6 +90,32 @@ def _tiles(rng: Random, dims: str, size: int, *, exact: bool, last: int) -> Size
     return out
 
 
+def nest_of(rng: Random, kind: str, sizes: Sizes, axes: dict[str, str]) -> Nest:
+    """A sum over windows or not, of any layout. sizes: of the dimensions on the axes."""
+    moving = axes["m"][: rng.choice((1, 2))] if rng.random() < 0.4 else ""
+    window = {d: (r, rng.choice((1, 1, 2))) for d, r in zip(moving, "rs", strict=False)}
+    batch = "b" if rng.random() < 0.2 else ""
+    sizes |= {r: rng.choice((2, 3)) for r, _ in window.values()} | dict.fromkeys(batch, rng.choice((2, 3)))
+    moved = "".join(r for r, _ in window.values())
+    a, b = axes["m"] + axes["k"] + batch, axes["n"] + axes["k"] + moved + batch
+    near = axes["k"][-1]
+    orders = {
+        "A": _order(rng, a, near if rng.random() < 0.8 else axes["m"][-1]),
+        "B": _order(rng, b, near if rng.random() < 0.8 else axes["n"][-1]),
+        "C": _order(rng, axes["m"] + axes["n"] + batch, axes["n"][-1]),
+    }
+    loops = axes["m"] + axes["n"] + batch
+    if rng.random() < 0.3:
+        # the order of the loops decides which dimension of an axis is the fastest
+        loops = "".join(rng.sample(loops, len(loops)))
+    return Nest(kind, axes, sizes, orders, loops, window, batch, rng.random() < 0.2, rng.random() < 0.15)
+
+
+def drawn_axes(rng: Random) -> dict[str, str]:
+    counts = {"m": rng.choice((1, 2, 2, 3)), "n": rng.choice((1, 1, 2, 3)), "k": rng.choice((1, 1, 1, 2))}
+    return {x: NAMES[x][: counts[x]] for x in "mnk"}
+
+
 def _order(rng: Random, dims: str, last: str) -> str:
     """Dimensions of an array, mostly with `last` as the fastest."""
     order = "".join(rng.sample(dims, len(dims)))
@@ -108,41 +134,15 @@ def _atom(rng: Random, kind: str, axes: dict[str, str]) -> Sizes:
 
 def by_axes(rng: Random) -> Case:
     """Many schedules are refused."""
-    kind = rng.choice(list(ATOMS))
-    counts = {"m": rng.choice((1, 2, 2, 3)), "n": rng.choice((1, 1, 2, 3)), "k": rng.choice((1, 1, 1, 2))}
-    axes = {x: NAMES[x][: counts[x]] for x in "mnk"}
+    kind, axes = rng.choice(list(ATOMS)), drawn_axes(rng)
     atom = _atom(rng, kind, axes)
-    window = (
-        {d: (r, rng.choice((1, 1, 2))) for d, r in zip(axes["m"], "rsw", strict=False)}
-        if rng.random() < 0.4
-        else {}
-    )
-    window = dict(list(window.items())[: rng.choice((1, 2))])
-    batch = "b" if rng.random() < 0.2 else ""
-    warp = {
-        d: n * (rng.choice((1, 1, 2)) if d in axes["m"] + axes["n"] + axes["k"] else 1)
-        for d, n in atom.items()
-    }
+    warp = {d: n * rng.choice((1, 1, 2)) for d, n in atom.items()}
     split = {rng.choice(axes[x]): rng.choice((1, 2)) for x in "mnk" if x != "k" or rng.random() < 0.15}
     block = {d: n * split.get(d, 1) for d, n in warp.items()}
     sizes = {
         d: n * rng.choice((1, 1, 2)) - rng.choice((0, 0, 1)) * rng.randrange(n) for d, n in block.items()
     }
-    sizes = {d: max(block[d], n) for d, n in sizes.items()}
-    sizes |= {r: rng.choice((2, 3)) for r, _ in window.values()} | dict.fromkeys(batch, rng.choice((2, 3)))
-    moved = "".join(r for r, _ in window.values())
-    a, b = axes["m"] + axes["k"] + batch, axes["n"] + axes["k"] + moved + batch
-    near = axes["k"][-1]
-    orders = {
-        "A": _order(rng, a, near if rng.random() < 0.8 else axes["m"][-1]),
-        "B": _order(rng, b, near if rng.random() < 0.8 else axes["n"][-1]),
-        "C": _order(rng, axes["m"] + axes["n"] + batch, axes["n"][-1]),
-    }
-    loops = axes["m"] + axes["n"] + batch
-    if rng.random() < 0.3:
-        # the order of the loops decides which dimension of an axis is the fastest
-        loops = "".join(rng.sample(loops, len(loops)))
-    nest = Nest(kind, axes, sizes, orders, loops, window, batch, rng.random() < 0.2, rng.random() < 0.15)
+    nest = nest_of(rng, kind, {d: max(block[d], n) for d, n in sizes.items()}, axes)
     return Case(nest.text, "\n".join(_steps(rng, nest, block, warp, atom, split)) + "\n")
 
 

@@ -130,7 +130,7 @@ def test_each_promotion_is_a_program_of_its_own() -> None:
 
 
 def test_dimensions_that_share_an_axis() -> None:
-    """Tiles of several dimensions on an axis need not be those of an atom; the checker knows their product."""
+    """Tiles of several dimensions on an axis need not be those of an atom: their product counts."""
     case = convolution(14, 14, 1, (4, 14), (2, 7), k=64, columns=32)
     read, on = read_program(Source("p.c", case.text)), load_machine("h200")
     fixed = case.schedule.replace("( 1, 4, 14, 64,", "( 1, ?{2,4,8}, 14, 64,").replace("32 ) ( I", "? ) ( I")

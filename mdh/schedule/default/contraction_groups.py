@@ -74,7 +74,7 @@ def find_groups(shape: Shape, machine: Machine, target: str) -> Matrices | None:
     if Engine.TMA not in machine.copy_engines:
         return None
     known = [a for a in atoms_of(machine.compute_capability) if a.grouped]
-    found = matrices_with(shape, machine, target, known)
+    found = matrices_with(shape, machine, target, known, alone=True)
     if found is None or not all(_boxed(shape, found, f) for f in found.factors):
         return None
     depth, extent = SWIZZLE // found.atom.left.bytes, shape.extents[found.k]

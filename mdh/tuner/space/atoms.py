@@ -15,8 +15,8 @@ from mdh.schedule.model import BufferPlace, Section, Step, Unit
 class DividedTiles:
     """What a step's tiles along a dimension must be. sizes: of an atom, None at other steps; the first
     `usual` of them are the domain of a hole without a set. exact_from: parts divide the tile above exactly
-    where that has at most so many elements; 0: never. looping: single elements may leave a loop over atoms, as
-    where dimensions share an axis."""
+    where that has at most so many elements; 0: never. looping: single elements may leave a loop over atoms:
+    several dimensions share an axis."""
 
     sizes: tuple[int, ...] | None = None
     usual: int = 0
