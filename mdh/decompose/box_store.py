@@ -81,6 +81,8 @@ def box_store(program: Program, plan: StagePlan, levels: Levels) -> ResultBoxes 
     )
     if plan.combines[f]:
         return f"its partial results meet by `{plan.combines[f][-1]}`", "@store(plain)"
+    if len(product.m) > 1 or len(product.n) > 1:
+        return "several dimensions share an axis of its atoms", "@store(plain)"
     axis = _axis(program, plan, levels, product, output, buffer.shape)
     if not isinstance(axis, int):
         return axis

@@ -35,12 +35,14 @@ def emit_group_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
     others = [g for g in nest.guards(scope) if g.dim not in product.taken]
     cond = nest.condition(others, scope)
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
-    deep = _level(nest, s, product.k[0].dim)
-    for start, stop in chunks(step, 1 if deep is None else deep.parts):
+    deep = [level for x in product.k if (level := _level(nest, s, x.dim)) is not None]
+    for start, stop in chunks(step, deep[0].parts if deep else 1):
         apart = step.promoted_turns == 1
-        keep = (ZERO if deep is None else less(start, Var(deep.var))) if apart else None
-        body = _through(nest, product, s, [replace(atom, keep=keep)])
-        part = body if deep is None else [loop(deep.var, stop, body, ForKind.UNROLL, start=start)]
+        keep = (less(start, Var(deep[0].var)) if deep else ZERO) if apart else None
+        part = _through(nest, product, s, [replace(atom, keep=keep)])
+        for level in reversed(deep[1:]):
+            part = [loop(level.var, level.parts, part, ForKind.UNROLL)]
+        part = [loop(deep[0].var, stop, part, ForKind.UNROLL, start=start)] if deep else part
         if apart:
             ended = [MmaFence(), *part, MmaCommit(), MmaWait(0), *take_over(nest, region, s, clear=False)]
             out += when(cond, ended)
@@ -67,15 +69,16 @@ def _multiply(nest: Nest, product: Product, region: Region, s: int, scope: Scope
     inner: dict[str, Expr] = {lv.var: Const(0, I32) for lv in nest.levels.all if lv.step > s}
     buf = first_accumulator(region)
     acc = Load(buf.name, region.index(inner), buf.dtype)
-    row, column = (_distance(nest, region, x.dim, s) for (x,) in (product.m, product.n))
+    row, column = (_distance(nest, region, dims, s) for dims in (product.m, product.n))
     left = _factor(nest, product, product.left, product.m, s, scope)
     right = _factor(nest, product, product.right, product.n, s, scope)
     return GroupMma(product.atom, acc, row, column, left, right)
 
 
-def _distance(nest: Nest, region: Region, dim: int, s: int) -> int:
+def _distance(nest: Nest, region: Region, dims: tuple[AtomDim, ...], s: int) -> int:
     """From the register of an element to that of the thread's next one along m or n."""
-    last = [lv.var for lv in nest.levels.by_dim[dim] if lv.step > s and lv.layer is None][-1]
+    inner = (lv for x in dims for lv in nest.levels.by_dim[x.dim] if lv.step > s and lv.layer is None)
+    last = [lv.var for lv in inner][-1]
     buf = region.bufs[0]
     found = [
         radix * stride
@@ -104,4 +107,4 @@ def _factor(
     assert isinstance(found, GroupFactor)
     buf, size = instance.buf, load.dtype.bytes
     block = buf.strides[len(buf.shape) - len(instance.axes) - 1] * size if instance.span else BOX_LINE * 2
-    return SharedMatrix(buf.name, first, buf.swizzle, BOX_LINE * buf.swizzle, block, found.along_k)
+    return SharedMatrix(buf.name, first, buf.swizzle, found.group * buf.swizzle, block, found.along_k)

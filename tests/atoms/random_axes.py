@@ -32,7 +32,12 @@ class Nest:
 
     @property
     def summed(self) -> str:
-        return self.axes["k"] + "".join(r for r, _ in self.window.values())
+        return self.axes["k"] + self.moved
+
+    @property
+    def moved(self) -> str:
+        """The reduced dimensions of windows."""
+        return "".join(r for r, _ in self.window.values())
 
     @property
     def dims(self) -> str:
@@ -200,3 +205,63 @@ def _staged(rng: Random, array: str, order: str, nest: Nest) -> str:
 
 def _ranks(order: str) -> str:
     return ",".join(str(n + 1) for n in range(len(order)))
+
+
+def by_group_axes(rng: Random) -> Case:
+    """Convolutions and contractions by warp groups: rows of an atom along two or three dimensions."""
+    kind, swizzle = rng.choice(("bf16", "f16", "i8")), rng.choice((128, 128, 64, 32))
+    size = BYTES[kind]
+    axes = {"m": NAMES["m"][: rng.choice((2, 2, 3))], "n": "j", "k": "c"}
+    depth = swizzle // size * rng.choice((1, 1, 2))
+    fast = rng.choice((8, 8, 16, 32, 4, 7, 6))
+    atom = dict.fromkeys(axes["m"], 1) | {
+        axes["m"][-1]: fast,
+        "j": rng.choice((8, 16, 24, 32)),
+        "c": 32 // size,
+    }
+    room = next(n for n in (1, 2, 4, 8, 16, 32, 64) if n >= fast)
+    atom[axes["m"][-2]] = rng.choice(
+        (64 // room, 64 // room, 64 // room, max(1, 64 // room - 1), max(1, 32 // room))
+    )
+    if len(axes["m"]) == 3 and rng.random() < 0.4:
+        atom[axes["m"][-2]] = max(1, atom[axes["m"][-2]] // 2)
+        atom["p"] = 2
+    groups = rng.choice(axes["m"]) if rng.random() < 0.3 else ""
+    looped = {d: rng.choice((1, 1, 1, 2)) for d in axes["m"] + "j"}
+    warp = {d: n * looped.get(d, 1) for d, n in atom.items()} | {"c": depth}
+    block = {d: n * (2 if d == groups else 1) for d, n in warp.items()}
+    sizes = {
+        d: n * rng.choice((1, 1, 2)) - rng.choice((0, 0, 1)) * rng.randrange(n) for d, n in block.items()
+    }
+    whole = 16 // size
+    sizes = {d: max(block[d], n) for d, n in sizes.items()}
+    sizes["c"] = max(block["c"], sizes["c"] // whole * whole)
+    nest = nest_of(rng, kind, sizes, axes)
+    natural = {"A": nest.batch + axes["m"] + "c", "B": nest.batch + "j" + nest.moved + "c"}
+    nest.orders |= natural if rng.random() < 0.85 else {"A": natural["A"]}
+    nest.loops = nest.batch + axes["m"] + "j"
+    return Case(nest.text, "\n".join(_group_steps(rng, nest, block, warp, atom, groups, swizzle)) + "\n")
+
+
+def _group_steps(
+    rng: Random, nest: Nest, block: Sizes, warp: Sizes, atom: Sizes, groups: str, swizzle: int
+) -> list[str]:
+    wide = [d for d in nest.axes["m"] + "j" + nest.batch if block.get(d, 1) < nest.sizes[d]]
+    grid = {d: f"BLK.{axis}" for d, axis in zip(rng.sample(wide, len(wide)), "xyz", strict=False)}
+    if not grid:
+        grid = {"j": "BLK.x"}
+    outer = {d: n for d, n in block.items() if d != "c"} | dict.fromkeys(nest.batch, 1)
+    copies = ", ".join(f"{x}:SM[{_ranks(nest.orders[x])}]@copy(tma)@swizzle({swizzle})" for x in "AB")
+    stages = rng.choice(("", "@stages(2)", "@stages(3)"))
+    role = f"@roles(load=1, math={2 if groups else 1})" if rng.random() < 0.5 else ""
+    held = f"C:RM[{_ranks(nest.orders['C'])}]"
+    moved = dict.fromkeys(nest.moved, 1)
+    lines = [
+        _line(nest, outer, grid, "^, ^ ; ^", f"{rng.choice(('', '@persistent'))} {role}"),
+        _line(nest, {"c": block["c"], **moved}, {}, f"{copies} ; {held}", stages),
+    ]
+    if groups:
+        lines.append(_line(nest, {groups: warp[groups]}, {groups: "WGP.y"}, "^, ^ ; ^", ""))
+    cores = {d: f"MMA.{x}" for x, dims in nest.axes.items() for d in dims}
+    lines.append(_line(nest, atom, cores, "^, ^ ; ^", "@atom(wgmma)"))
+    return [f"{n}: {line}" for n, line in enumerate(lines, 1)]

@@ -9,7 +9,7 @@ from mdh.diagnostics import Failed
 from mdh.target.emit import emit
 from mdh.target.nvrtc import compile_cubin
 from tests.atoms.products import lowered
-from tests.atoms.random_axes import by_axes
+from tests.atoms.random_axes import by_axes, by_group_axes
 from tests.atoms.random_products import Case
 from tests.atoms.test_random_groups import judged
 
@@ -111,6 +111,46 @@ HEADS = """1: (de-)comp( 1, 1, 16, 24, ^ ) ( ^, ^ ; ^ ) ( BLK.z, BLK.y, BLK.x, ^
 
 def test_batches_stay_outside() -> None:
     judged(Case(ATTENTION, HEADS), seed=2)
+
+
+GROUPED = """1: (de-)comp( 1, {p}, {q}, 24, ^, ^, ^ )
+             ( ^, ^ ; ^ ) ( BLK.z, BLK.y, BLK.x, ^, ^, ^, ^ ) @roles(load=1)
+2: (de-)comp( ^, ^, ^, ^, 1, 1, 32 )
+             ( I:SM[1,2,3,4]@copy(tma)@swizzle(64), F:SM[1,2,3,4]@copy(tma)@swizzle(64) ; C:RM[1,2,3,4] )
+             ( ^, ^, ^, ^, FOR.1, FOR.2, ^ ) @stages(4)
+3: (de-)comp( 1, {atom}, 24, 1, 1, 16 ) ( ^, ^ ; ^ ) ( MMA.m, MMA.m, MMA.m, MMA.n, ^, ^, MMA.k ) @atom(wgmma)
+"""
+
+
+def grouped(sizes: tuple[int, int], block: tuple[int, int], atom: str) -> Case:
+    case = convolution(*sizes, 1, block, (2, 8))
+    return Case(case.text, GROUPED.format(p=block[0], q=block[1], atom=atom))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "block", "atom"),
+    [((8, 8), (8, 8), "8, 8"), ((14, 16), (8, 16), "8, 8"), ((9, 7), (8, 7), "8, 7"),
+     ((5, 16), (4, 16), "4, 16"), ((7, 10), (7, 8), "7, 8")],
+)  # fmt: skip
+def test_convolutions_by_warp_groups(sizes: tuple[int, int], block: tuple[int, int], atom: str) -> None:
+    judged(grouped(sizes, block, atom), seed=3)
+
+
+@pytest.mark.parametrize("seed", range(COUNT))
+def test_groups_refused_or_right(seed: int) -> None:
+    case = by_group_axes(Random(seed))
+    try:
+        judged(case, seed)
+    except Failed as failed:
+        assert all(d.code[0] in "SK" for d in failed.diagnostics), failed
+
+
+def test_texts_of_warp_groups_compile_clean() -> None:
+    case = grouped((56, 56), (8, 8), "8, 8")
+    program, module = lowered(case.text, case.schedule, "h200")
+    cubin = compile_cubin(emit(module, program), "sm_90a")
+    assert cubin.warnings == ()
+    assert cubin.spill_bytes == 0
 
 
 @pytest.mark.parametrize("machine", ["a100", "h200"])

@@ -144,6 +144,17 @@ def check_factors(subject: Subject) -> Iterator[Diagnostic]:
             yield Diagnostic(OPERAND, headline, labels, help=said)
     for x in product.dims:
         yield from _dealt(subject, s, x.dim)
+    for axis in "nk" if product.atom.grouped else "":
+        several = [x for x in product.axes[axis] if x.room > 1]
+        if len(several) > 1:
+            named = listed(subject.dim(x.dim) for x in several)
+            headline = f"MMA.{axis} takes {named}, and atoms of warp groups take one dimension there"
+            labels = tuple(label for x in several for label in subject.at_tile(s, x.dim))
+            said = (
+                "tiles of 1 for all but one of them, or several dimensions on MMA.m; or `@atom(mma)` and WRP"
+            )
+            yield Diagnostic(CODE, headline, labels, help=said)
+            return
     for load, own in _factors(product):
         yield from _factor(subject, s, _Read(product, load, own))
 

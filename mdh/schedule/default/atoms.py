@@ -58,7 +58,8 @@ class Factor:
         """
         if self.bytes < 8:
             return 0 if row * self.bytes // ROW % 2 else ROW // self.bytes
-        return next(p for p in (*range(0, 16, 2), *range(1, 16, 2)) if (row + p) % 16 in (4, 12))
+        even_first = sorted(range(16), key=lambda p: p % 2)
+        return next(p for p in even_first if (row + p) % 16 in (4, 12))
 
     def asynchronous(self, machine: Machine) -> bool:
         """Whether rows are copied some slots ahead: in their order, and so that they begin at whole words."""
