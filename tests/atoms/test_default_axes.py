@@ -11,6 +11,7 @@ from mdh.frontend.c.read import read_program
 from mdh.machine import load_machine
 from mdh.schedule.default.atoms import find_matrices
 from mdh.schedule.default.contraction_atoms import atom_outline, atom_plans
+from mdh.schedule.default.contraction_groups import find_groups, group_outline, group_plans
 from mdh.schedule.default.joining import joining_of
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Schedule
@@ -57,6 +58,28 @@ def test_any_plan_is_right(number: int) -> None:
         section = atom_outline(shape, found, on, plan).section(program.stages[0].name)
         schedule = Schedule((section,), target=machine, program=program.name)
         judged(Case(text, print_schedule(schedule)), number)
+
+
+@pytest.mark.parametrize("number", range(COUNT // 3))
+def test_any_plan_of_warp_groups_is_right(number: int) -> None:
+    rng = Random(SEED + number)
+    axes = {"m": "pqt"[: rng.choice((2, 2, 3))], "n": "j", "k": "c"}
+    sizes = {d: rng.choice((7, 8, 9, 12, 14, 16)) for d in axes["m"][-2:]} | {
+        "j": 64,
+        "c": rng.choice((64, 72, 128)),
+    }
+    sizes |= {d: rng.choice((1, 2, 3)) for d in axes["m"][:-2]}
+    nest = nest_of(rng, rng.choice(("bf16", "f16", "i8")), sizes, axes)
+    nest.orders |= {"A": axes["m"] + "c", "B": "j" + nest.moved + "c", "C": axes["m"] + "j"}
+    nest.loops, nest.batch = axes["m"] + "j", ""
+    program, on = read_program(Source("p.c", nest.text)), load_machine("h100")
+    shape = Shape(program, program.stages[0])
+    for found in find_groups(shape, on, "cuda"):
+        every = list(group_plans(shape, found, on, joining_of(shape, on, "cuda")))
+        for plan in rng.sample(every, min(len(every), 1)):
+            section = group_outline(shape, on, plan).section(program.stages[0].name)
+            schedule = Schedule((section,), target="h100", program=program.name)
+            judged(Case(nest.text, print_schedule(schedule)), number)
 
 
 @pytest.mark.parametrize("number", range(COUNT))

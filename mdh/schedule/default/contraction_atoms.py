@@ -15,7 +15,7 @@ from mdh.hardware import Engine, Layer, Space
 from mdh.ir.atoms import LANES
 from mdh.machine import Machine
 from mdh.occupancy import registers_at
-from mdh.schedule.default.atom_sides import SideTiles, side_tiles
+from mdh.schedule.default.atom_sides import NONE, SideTiles, side_tiles
 from mdh.schedule.default.atoms import ROW, Matrices, ends_with
 from mdh.schedule.default.grid import AXES, block_axes, ceil_div, grid_size, round_up
 from mdh.schedule.default.operands import Tiling
@@ -48,7 +48,6 @@ HELD = 180
 """The most registers of a thread with which it holds elements of the next slice."""
 SLICES_LEAST = 4
 """The fewest slices of a part of the sum."""
-NONE = SideTiles({}, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +182,8 @@ def _part(shape: Shape, found: Matrices, tiles: AtomTiling, side: int) -> tuple[
     factor, size = found.factors[side], tiles.size[side]
     if tiles.whole:
         others = {d: shape.extents[d] for d in found.others}
-        sides = shape.boxes[factor.buffer].sides({**tiles.block, **others, found.k: found.depth})
+        held = {**tiles.block, **tiles.rows.held, **tiles.columns.held, **others, found.k: found.depth}
+        sides = shape.boxes[factor.buffer].sides(held)
         return prod(sides) // sides[factor.layout[-1]], sides[factor.layout[-1]]
     if factor.along_k:
         return size, found.depth

@@ -97,15 +97,18 @@ def contraction_gpu(
 
 
 def _by_atoms(shape: Shape, machine: Machine, target: str, joining: Joining) -> Timed | None:
-    groups = find_groups(shape, machine, target)
-    grouped = None if groups is None else best_group_plan(shape, groups, machine, joining)
-    if groups is not None and grouped is not None:
-        return group_outline(shape, machine, grouped[0]), grouped[1]
+    """By warp groups where these can. Where their rows have several dimensions, the estimate decides: of a
+    few images there are few rows."""
+    grouped = best_group_plan(shape, find_groups(shape, machine, target), machine, joining)
+    groups = None if grouped is None else (group_outline(shape, machine, grouped[0]), grouped[1])
+    if grouped is not None and len(grouped[0].product.rows.dims) == 1:
+        return groups
     matrices = find_matrices(shape, machine, target)
     atoms = None if matrices is None else best_plan(shape, matrices, machine, joining)
     if matrices is None or atoms is None:
-        return None
-    return atom_outline(shape, matrices, machine, atoms[0]), atoms[1]
+        return groups
+    warps = atom_outline(shape, matrices, machine, atoms[0]), atoms[1]
+    return warps if groups is None or warps[1] < groups[1] else groups
 
 
 def _by_threads(shape: Shape, found: Contraction, machine: Machine, joining: Joining) -> Timed:
