@@ -48,7 +48,7 @@ def _one(
     """One dimension of the factor has more than one element in an atom. rows: it is on MMA.m."""
     tile, atom, name, k = copy.tile, product.atom, copy.tile.buffer, product.k[-1].dim
     kept = [d for d in tile.layout if tile.shape[d] > 1]
-    along = [_atom_dim(copy.linear[d], own, k) for d in kept]
+    along = [_atom_dim(copy.linear[d], own, k, gaps=tile.axes[d].packed) for d in kept]
     if len(kept) < 2 or None in along[-2:] or along[-1] == along[-2]:
         fact = f"the last two dimensions of `{name}` in SM are not those of the atom"
         return fact, "warps (WRP) instead of warp groups"
@@ -126,10 +126,10 @@ def _fitting(levels: Levels, own: tuple[AtomDim, ...], name: str) -> str:
     return f"{last}, and those before it whole in the part of `{name}`; or warps (WRP) instead of warp groups"
 
 
-def _atom_dim(function: Affine, own: int, k: int) -> int | None:
-    """The dimension of the atom that a tile's axis runs along, at distance 1."""
+def _atom_dim(function: Affine, own: int, k: int, *, gaps: bool) -> int | None:
+    """The dimension of the atom that a tile's axis runs along, at distance 1, or gaps: as it is copied."""
     found = [d for d in (own, k) if function.coefficient(str(d))]
-    return found[0] if len(found) == 1 and function.coefficient(str(found[0])) == 1 else None
+    return found[0] if len(found) == 1 and (gaps or function.coefficient(str(found[0])) == 1) else None
 
 
 def _inside(function: Affine, axis: int, copy: Copy, levels: Levels, step: int, whole: int) -> bool:

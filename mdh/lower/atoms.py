@@ -1,7 +1,7 @@
 """Atoms of tensor cores: a warp loads fragments of the factors, and multiplies all pairs of them.
 
 Requires what K170, K172 and K173 check. The lanes' elements of the results are those of the levels that split
-an atom (`mdh.checker.atoms.lane_steps`), so that regions and epilogues need to know nothing of atoms. The
+an atom (`mdh.checker.atom_places.lane_steps`), so that regions and epilogues need to know nothing of atoms. The
 loops over atoms keep no order: for each part of k all fragments are loaded once, then multiplied.
 """
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from mdh.checker.group_factors import GroupFactor, group_factor
 from mdh.hardware import Space
-from mdh.ir.affine import Affine
 from mdh.ir.construct import ZERO, less, loop, when
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Const, Expr, Load, Var
@@ -95,9 +94,8 @@ def _factor(
     access = nest.access(load.index)
     assert access is not None
     instance = scope.live[key_of(load.buffer, access)]
-    gone = {lv.var: Affine() for lv in nest.levels.all if lv.step > s}
-    levels = replace(nest.levels, index=tuple(i.substitute(gone) for i in nest.levels.index))
-    first = replace(nest, tiles=replace(nest.tiles, levels=levels)).at(instance, access, scope)
+    gone = {lv.var: 0 for lv in nest.levels.all if lv.step > s}
+    first = nest.at(instance, access, replace(scope, fixed={**scope.fixed, **gone}))
     copy = next(
         c
         for c in nest.tiles.copies

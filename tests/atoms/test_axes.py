@@ -122,18 +122,21 @@ GROUPED = """1: (de-)comp( 1, {p}, {q}, 24, ^, ^, ^ )
 """
 
 
-def grouped(sizes: tuple[int, int], block: tuple[int, int], atom: str) -> Case:
-    case = convolution(*sizes, 1, block, (2, 8))
+def grouped(sizes: tuple[int, int], block: tuple[int, int], atom: str, stride: int = 1) -> Case:
+    case = convolution(*sizes, stride, block, (2, 8))
     return Case(case.text, GROUPED.format(p=block[0], q=block[1], atom=atom))
 
 
+@pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize(
     ("sizes", "block", "atom"),
     [((8, 8), (8, 8), "8, 8"), ((14, 16), (8, 16), "8, 8"), ((9, 7), (8, 7), "8, 7"),
      ((5, 16), (4, 16), "4, 16"), ((7, 10), (7, 8), "7, 8")],
 )  # fmt: skip
-def test_convolutions_by_warp_groups(sizes: tuple[int, int], block: tuple[int, int], atom: str) -> None:
-    judged(grouped(sizes, block, atom), seed=3)
+def test_convolutions_by_warp_groups(
+    sizes: tuple[int, int], block: tuple[int, int], atom: str, stride: int
+) -> None:
+    judged(grouped(sizes, block, atom, stride), seed=3)
 
 
 @pytest.mark.parametrize("seed", range(COUNT))

@@ -15,7 +15,7 @@ from mdh.cost.groups import GroupWork, group_seconds
 from mdh.hardware import Engine, Layer, Space
 from mdh.ir.affine import Affine
 from mdh.ir.atoms import GROUP_LANES, atoms_of
-from mdh.ir.copy_engine import unmapped
+from mdh.ir.copy_engine import MOST_STEP, unmapped
 from mdh.machine import Machine
 from mdh.schedule.default.atom_sides import NONE, SideTiles, side_tiles
 from mdh.schedule.default.atoms import PROMOTE, Factor, Matrices, ends_with, matrices_with
@@ -124,7 +124,8 @@ def _rows(shape: Shape, found: Matrices, factor: Factor) -> bool:
     alone = all(len(p) == 1 for p in places) and len({p[0] for p in places}) == len(names)
     ordered = places == sorted(places) and places[-1] == [len(buffer.shape) - 1]
     seen = unmapped(buffer.shape, buffer.dtype) is None and not factor.turned
-    return seen and alone and ordered and all(f.coefficient(n) in (0, 1) for f in index for n in names)
+    paces = [f.coefficient(n) for f in index for n in names if n in f.names]
+    return seen and alone and ordered and all(0 < pace <= MOST_STEP for pace in paces)
 
 
 def best_group_plan(
