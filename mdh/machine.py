@@ -89,6 +89,7 @@ class Machine:
     tensor_f16: _Peak = 0.0
     """Of tensor cores, dense, for f16 and bf16 added in f32; 0: there are none, or it is not known. Files may
     leave it and the following ones out."""
+    tensor_tf32: _Peak = 0.0
     tensor_i8: _Peak = 0.0
     tensor_f64: _Peak = 0.0
     tensor_f8: _Peak = 0.0

@@ -6,7 +6,7 @@ from typing import Any
 
 from bench.cases import written
 from bench.gpu import by_torch
-from bench.gpu.cases import Case
+from bench.gpu.cases import TF32, Case
 from bench.gpu.gpu import PLACE, Tensors, torch
 from bench.gpu.work import rotated_bytes
 from mdh.ir.program import Program
@@ -21,6 +21,8 @@ EIGHTHS, COARSE = ("matmul_fp8", "matmul_fp8_bf16"), 0.05
 _CACHES = 2.5
 """Multiples of the L2 cache that all sets together take."""
 _MOST = 1200
+_ROUNDED = 2.0**-9
+"""Of the largest result: eight times what rounding the factors of random sums to tf32 makes."""
 
 
 def set_count(case: Case, program: Program, cache: int) -> int:
@@ -77,8 +79,8 @@ def expected(case: Case, program: Program, tensors: Tensors) -> Tensors:
 
 
 def judged(case: Case, found: Mapping[str, Any], right: Mapping[str, Any]) -> str:
-    """Sums of n terms may be off by (4 sqrt n + 16) roundings, and those of 8-bit floats by COARSE of the
-    largest."""
+    """Sums of n terms may be off by (4 sqrt n + 16) roundings, and by a part of the largest where factors are
+    rounded to tf32 or 8-bit floats are added."""
     terms = max(2.0, case.flops or float(max(case.sizes.values())))
     count = min(terms, max(case.sizes.values()) * 64.0)
     for name in sorted(right):
@@ -90,6 +92,8 @@ def judged(case: Case, found: Mapping[str, Any], right: Mapping[str, Any]) -> st
         limit = torch.finfo(value.dtype).eps * (4 * count**0.5 + 16) * float(want.abs().max())
         if case.program in EIGHTHS:
             limit += COARSE * float(want.abs().max())
+        if case.program in TF32:
+            limit += _ROUNDED * float(want.abs().max())
         error = float((value.double() - want).abs().max())
         if not error <= limit:
             return f"wrong {name}: off by {error:.2g}, {limit:.2g} allowed"

@@ -70,6 +70,13 @@ def _product(t: Tensors) -> Call:
     return lambda: torch.mm(t["A"], t["B"], out=t["C"])
 
 
+def _rounded(left: Any, right: Any, out: Any) -> None:
+    """A product of factors that are rounded to tf32."""
+    torch.backends.cuda.matmul.allow_tf32 = True
+    torch.mm(left, right, out=out)
+    torch.backends.cuda.matmul.allow_tf32 = False
+
+
 def _wide_product(t: Tensors) -> Call:
     """Of 16-bit factors in fp32; the judge's arrays are doubles."""
     if t["A"].dtype == torch.float64:
@@ -196,6 +203,8 @@ _CALLS: dict[str, Make] = {
     "matmul_fp8": _eighths_t, "matmul_fp8_bf16": _eighths_t, "matmul_init": _product,
     "matmul_double": _product, "matmul_half": _product, "batched_matmul_t": _batched_t, "dot": _dot,
     "matmul_bias_relu": _dense, "prl": _linkage,
+    "matmul_tf32": lambda t: partial(_rounded, t["A"], t["B"], t["C"]),
+    "matmul_tf32_t": lambda t: partial(_rounded, t["A"], t["B"].T, t["C"]),
     "matvec": lambda t: lambda: torch.mv(t["A"], t["B"], out=t["C"]),
     "transpose": lambda t: lambda: t["B"].copy_(t["A"].T),
 }  # fmt: skip

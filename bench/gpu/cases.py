@@ -78,12 +78,16 @@ _SHAPES = (
 _MATMUL = tuple(f"matmul/h200/{shape}" for shape in _SHAPES)
 _DOUBLE = tuple(f"matmul_double/h200/{n}" for n in ("base", "tensor", "tensor_small"))
 _RUNGS = (
-    "tensor", "tensor_small", "group", "group_wide", "roles", "persistent", "boxes", "cluster", "thirds",
-    "one_wave",
+    "tensor", "tensor_small", "group", "group_wide", "roles", "persistent", "boxes", "turns", "stream",
+    "cluster", "thirds", "one_wave",
 )  # fmt: skip
 _HALF = tuple(f"matmul_bf16/h200/{rung}" for rung in _RUNGS)
-_HALF_OUT = tuple(f"matmul_bf16/h200/{rung}" for rung in ("boxes", "cluster", "thirds", "one_wave"))
+_HALF_OUT = _HALF[_RUNGS.index("boxes") :]
 _BYTES = tuple(f"matmul_int8_t/h200/{n}" for n in ("tensor", "group", "group_small"))
+_TF32 = tuple(f"matmul_tf32/h200/{n}" for n in ("tensor", "tensor_small", "registers", "registers_small"))
+_TF32_T = tuple(f"matmul_tf32_t/h200/{n}" for n in ("boxes", "one_wave"))
+TF32 = frozenset({"matmul_tf32", "matmul_tf32_t"})
+"""Programs whose factors of fp32 may be rounded to tf32, by libraries too."""
 _EIGHTHS = tuple(f"matmul_fp8/h200/{n}" for n in ("promoted", "square", "fast"))
 _ROWS = ("matmul/h200/cluster", "matmul/h200/split_k", "matmul/h200/rows")
 _TURNED = tuple(f"batched_matmul_t/h200/{n}" for n in ("split_k", "straight", "atomic", "large"))
@@ -106,6 +110,12 @@ def _products() -> list[Case]:
 
     def half_out(m: int, n: int, k: int) -> Case:
         return _product(f"matmul f16 {m}x{n}x{k}", "matmul_half", mnk(m, n, k), *_HALF_OUT)
+
+    def rounded(n: int) -> Case:
+        return _product(f"matmul tf32 {n}", "matmul_tf32", mnk(n, n, n), *_TF32)
+
+    def rounded_t(n: int) -> Case:
+        return _product(f"matmul tf32 t {n}", "matmul_tf32_t", mnk(n, n, n), *_TF32_T)
 
     def whole(n: int) -> Case:
         below = {"A": 128, "B": 128}
@@ -132,7 +142,7 @@ def _products() -> list[Case]:
         single(1, 1000, 2048, "matmul/h200/row"), single(16, 1000, 2048, *_ROWS),
         single(10, 500, 64, "matmul/h200/small_tile", "matmul/h200/tiny"),
         *(single(n, n, n, *_SQUARES) for n in (1024, 3072, 4096, 8192)),
-        *(kind(n) for kind in (double, half, whole, eighths) for n in (1024, 4096)),
+        *(kind(n) for kind in (double, half, whole, eighths, rounded, rounded_t) for n in (1024, 4096)),
         eighths(4096, "matmul_fp8_bf16"), eighths(8192, "matmul_fp8_bf16"),
         *(half(n) for n in (2048, 3072, 8192)), *(half_out(n, n, n) for n in (1024, 2048, 3072, 4096, 8192)),
         half_out(4096, 4096, 512), half_out(64, 4096, 4096), half_out(4840, 8168, 5344),

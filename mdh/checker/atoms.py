@@ -7,8 +7,8 @@ from mdh.checker.options import Found, word
 from mdh.checker.subject import Draft, at, listed
 from mdh.diagnostics import Diagnostic, Label
 from mdh.hardware import Layer
-from mdh.ir.atoms import ATOMS, WGMMA, Atom, atoms_of
-from mdh.ir.dtype import DType
+from mdh.ir.atoms import ATOMS, WGMMA, Atom, atoms_of, factor_type
+from mdh.ir.dtype import F32, DType
 from mdh.ir.expr import Load, Var, walk
 from mdh.ir.plan import AtomDim, Product
 from mdh.ir.product_sum import summed_reads
@@ -21,6 +21,7 @@ MOST_SHOWN = 8
 Places = dict[str, tuple[AtomDim, ...]]
 ACC = {"f32": "f32", "f16": "f16", "f64": "f64", "s32": "i32"}
 """What `@acc` calls a type, and what mdh calls it."""
+NEEDS = "needs `--allow tf32` or `#pragma mdh allow(tf32)` in the C function"
 
 
 Axes = dict[str, tuple[int, ...]]
@@ -65,8 +66,11 @@ def product_of(draft: Draft, tiles: tuple[int, ...], found: Found) -> Product | 
         headline = f"{LANGUAGES[draft.target].title} has no words for tensor cores"
         found.append(Diagnostic(CODE, headline, labels, help="use THR and a register tile"))
         return None
-    wrong = _said(draft, step, factors, reads[2])
-    fits = None if wrong else _atom(draft, step, (axes, tiles), factors, reads[2], found)
+    converted = [word(a) or "" for a in step.attrs if a.name == "as"]
+    left, right = (factor_type(f.dtype, converted) for f in factors)
+    types = (left, right, reads[2])
+    wrong = _said(step, factors, types)
+    fits = None if wrong else _atom(draft, step, (axes, tiles), types, found)
     found.extend(wrong)
     if fits is None:
         return None
@@ -74,19 +78,23 @@ def product_of(draft: Draft, tiles: tuple[int, ...], found: Found) -> Product | 
     return Product(atom, places["m"], places["n"], places["k"], *factors)
 
 
-def _said(draft: Draft, step: Step, factors: tuple[Load, Load], acc: DType) -> Found:
-    """What is wrong with `@atom` and `@acc`."""
+def _said(step: Step, factors: tuple[Load, Load], types: tuple[DType, DType, DType]) -> Found:
+    """What is wrong with `@atom`, `@acc` and `@as`. types: in which atoms multiply and add."""
     out: Found = []
-    known = {a.word for a in ATOMS if (a.left, a.right, a.acc) == (factors[0].dtype, factors[1].dtype, acc)}
+    known = {a.word for a in ATOMS if (a.left, a.right, a.acc) == types}
+    left, right, acc = types
     for attr in step.attrs:
         said = word(attr)
         if attr.name == "atom" and known and said not in known:
-            headline = f"`@atom({said})` does not multiply {factors[0].dtype} by {factors[1].dtype}"
+            headline = f"`@atom({said})` does not multiply {left} by {right}"
             fits = listed(f"@atom({w})" for w in sorted(known))
             other = "with WRP instead of WGP" if said == WGMMA else "or leave it out"
             out.append(Diagnostic(CODE, headline, at(attr.span), help=f"write {fits}, {other}"))
         elif attr.name == "acc" and ACC.get(said or "") != str(acc):
             headline = f"`@acc({said})` adds in another type than the C, which adds in {acc}"
+            out.append(Diagnostic(CODE, headline, at(attr.span), help="leave it out"))
+        elif attr.name == "as" and (odd := next((f for f in factors if f.dtype != F32), None)) is not None:
+            headline = f"`@as({said})` is for factors of f32, and `{odd.buffer}` has {odd.dtype}"
             out.append(Diagnostic(CODE, headline, at(attr.span), help="leave it out"))
     return out
 
@@ -95,15 +103,14 @@ def _atom(
     draft: Draft,
     step: Step,
     given: tuple[Axes, tuple[int, ...]],
-    factors: tuple[Load, Load],
-    acc: DType,
+    types: tuple[DType, DType, DType],
     found: Found,
 ) -> tuple[Atom, Places] | None:
     """The smallest atom that the dimensions on the axes fit with their tiles, and the places that they take;
     None, and K171, where there is none. given: both."""
-    left, right = factors[0].dtype, factors[1].dtype
+    left, right, acc = types
     grouped = by_group(draft)
-    of_types = [a for a in ATOMS if (a.left, a.right, a.acc) == (left, right, acc)]
+    of_types = [a for a in ATOMS if (a.left, a.right, a.acc) == types]
     all_here = [a for a in atoms_of(draft.machine.compute_capability) if a in of_types]
     of_types, here = ([a for a in x if a.grouped is grouped] for x in (of_types, all_here))
     fitting = ((a, places_of(a, *given)) for a in sorted(here, key=lambda a: a.shape))
@@ -119,6 +126,9 @@ def _atom(
             if grouped
             else ", f64 in f64; or THR and a register tile"
         )
+        if types == (F32, F32, F32):
+            rounded = "`@as(tf32)`, which rounds the factors to 11 significant bits"
+            said = f"{rounded} and {NEEDS}; or THR and a register tile"
         found.append(Diagnostic(CODE, f"no atom {what}", labels, help=said))
     elif not here:
         least = min(a.since for a in of_types)

@@ -11,6 +11,7 @@ from mdh.checker.atoms import product_of
 from mdh.checker.concrete import concrete_steps
 from mdh.checker.entries import holding_of, staging_of
 from mdh.checker.options import Found, argument, keep, no_effect, number, ordering, word
+from mdh.checker.register_factors import with_registers
 from mdh.checker.subject import Draft
 from mdh.hardware import THREADED, BlockOrder, Layer
 from mdh.ir.atoms import GROUP_LANES
@@ -21,7 +22,7 @@ from mdh.schedule.printer import print_step, wrapped_step
 AXES = {"x": 0, "y": 1, "z": 2, "m": 0, "n": 1, "k": 2}
 GRID_LAYERS = (Layer.CLU, Layer.BLK)
 GRID_ATTRS = ("order", "persistent", "occupancy")
-ATOM_ATTRS = ("atom", "acc", "inflight", "promote")
+ATOM_ATTRS = ("atom", "acc", "as", "inflight", "promote")
 _UNNUMBERED = 1 << 30
 
 
@@ -44,7 +45,9 @@ def resolve(draft: Draft) -> tuple[StagePlan, Found]:
         steps.append(replace(plan, text=print_step(shown[n - 1]), wrapped=wrapped_step(shown[n - 1])))
         parents = tiles
     if steps and steps[-1].product is not None:
-        steps.extend(lane_steps(len(steps) + 1, steps[-1].product, parents))
+        steps, product = with_registers(steps, steps[-1].product)
+        steps[-1] = replace(steps[-1], product=product)
+        steps.extend(lane_steps(len(steps) + 1, product, parents))
     elif any(t > 1 for t in parents) and not (written and has_layer(written[-1], Layer.MMA)):
         steps.append(_last_step(len(steps) + 1, parents, loops))
     found.extend(no_effect(attr, "the initial state") for attr in _initial_attributes(draft))
@@ -211,7 +214,8 @@ def _grid(draft: Draft, order: tuple[int, ...], found: Found) -> Grid:
 
 
 def _roles(draft: Draft, steps: list[PlanStep], found: Found) -> Roles | None:
-    """`@roles` of the step that splits over BLK. Without `math`, all threads compute that the steps have."""
+    """`@roles` of the step that splits over BLK. Without `math`, all threads compute that the steps have; by
+    turns, twice as many."""
     out = None
     threads = prod(s.parts for step in steps for s in step.splits if s.layer in THREADED)
     for step in draft.splitting:
@@ -226,8 +230,9 @@ def _roles(draft: Draft, steps: list[PlanStep], found: Found) -> Roles | None:
             ratio = said.value if said is not None and isinstance(said.value, str) else None
             shares = None if ratio is None else tuple(int(n) for n in ratio.split("/"))
             registers = None if shares is None else (shares[0], shares[1])
-            math = number(attr, "math") or -(-threads // GROUP_LANES)
-            out = Roles(number(attr, "load") or 1, math, registers)
+            turns = word(attr) == "turns"
+            math = number(attr, "math") or -(-threads // GROUP_LANES) * (2 if turns else 1)
+            out = Roles(number(attr, "load") or 1, math, registers, turns)
     return out
 
 

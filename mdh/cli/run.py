@@ -72,6 +72,7 @@ def run(
     set_: opt.SetOpt = None,
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
+    allow: opt.AllowOpt = None,
     deterministic: opt.DeterministicOpt = False,
     input_: InputOpt = None,
     check: CheckOpt = False,
@@ -89,7 +90,7 @@ def run(
     line: CommandLine = ctx.obj
     request = Request(
         line, file, schedule, None, None, device, tuple(define or ()), tuple(set_ or ()), function, strict_fp,
-        deterministic,
+        deterministic, tuple(allow or ()),
     )  # fmt: skip
     trace = Trace.of(line, tuple(dump or ()), time)
     given = load_schedule(request, trace)

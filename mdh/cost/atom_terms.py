@@ -11,7 +11,7 @@ from mdh.ir.atoms import GROUP_LANES, LANES
 from mdh.ir.plan import Product
 
 LOADED = 16
-"""Bytes of a lane that one instruction loads of fragments; elements wider than a word are loaded alone."""
+"""Bytes of a lane that one instruction loads of fragments; elements of a word and wider are loaded alone."""
 GROUP = GROUP_LANES // LANES
 """Warps of a group."""
 DONE = 35.0
@@ -38,7 +38,7 @@ class AtomLoop:
         size = self.product.atom.left.bytes
         if self.product.atom.grouped:
             return float(self.atoms)
-        return self.atoms + self.fragments / ((size if size > WORD else LOADED) * LANES)
+        return self.atoms + self.fragments / ((size if size >= WORD else LOADED) * LANES)
 
     @property
     def latency(self) -> float:

@@ -99,6 +99,8 @@ def tensor_peak(machine: Machine, factor: DType) -> float:
     """Operations a second of the machine's tensor cores for factors of a type; 0: none, or not known."""
     if factor.bytes == 1:
         return machine.tensor_f8 if factor.is_float else machine.tensor_i8
+    if factor.bytes == WORD:
+        return machine.tensor_tf32
     return machine.tensor_f64 if factor.bytes == 8 else machine.tensor_f16
 
 

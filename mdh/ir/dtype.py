@@ -40,6 +40,8 @@ U8 = DType("u8", "uint", 8)
 U16 = DType("u16", "uint", 16)
 U32 = DType("u32", "uint", 32)
 U64 = DType("u64", "uint", 64)
+TF32 = DType("tf32", "float", 32)
+"""An f32 with 11 significant bits, the others zero. Factors of atoms alone have this type, nothing in C."""
 
 ALL = (F8E4M3, F8E5M2, F16, BF16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64)
 BY_NAME = {t.name: t for t in ALL}

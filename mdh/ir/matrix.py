@@ -22,9 +22,28 @@ class LoadMatrix:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreMatrix:
+    """`stmatrix`: the lanes of a warp store 8 x 8 matrices of 16-bit elements.
+
+    src: two registers for each matrix, which follow one another. Lane number 4 y + x gives the elements 2 x
+    and 2 x + 1 of row y. Lanes 8 r … 8 r + 7 say by `index` where the rows of matrix number r begin: 16
+    aligned bytes of an SM buffer.
+    """
+
+    src: Load
+    dst: str
+    index: tuple[Expr, ...]
+
+    @property
+    def count(self) -> int:
+        return self.src.lanes // 2
+
+
+@dataclass(frozen=True, slots=True)
 class Mma:
     """A warp's acc += a b: each lane gives its elements of the three matrices, which lie in registers as the
-    atom says; those shorter than a register share one of type U32."""
+    atom says. Factors lie in registers of type U32, which several share that are shorter; those of f64
+    in their own."""
 
     atom: Atom
     acc: tuple[Load, ...]
@@ -54,17 +73,26 @@ class GroupMma:
     """`wgmma`: a warp group's acc += a b, which runs on after the statement.
 
     acc: the thread's first element of the result. row, column: elements of the register array from a row of
-    its to the one 8 further down, and from a column to the next one. keep: where it is 0, acc = a b, and what
-    the registers held does not count; None: it always counts.
+    its to the one 8 further down, and from a column to the next one. a: in shared memory, or the thread's
+    registers of it, as in Mma. keep: where it is 0, acc = a b, and what the registers held does not count;
+    None: it always counts.
     """
 
     atom: Atom
     acc: Load
     row: int
     column: int
-    a: SharedMatrix
+    a: SharedMatrix | tuple[Load, ...]
     b: SharedMatrix
     keep: Expr | None = None
+
+    @property
+    def shared(self) -> tuple[SharedMatrix, ...]:
+        return (self.b,) if isinstance(self.a, tuple) else (self.a, self.b)
+
+    @property
+    def held(self) -> tuple[Load, ...]:
+        return self.a if isinstance(self.a, tuple) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,4 +112,4 @@ class MmaWait:
     pending: int
 
 
-MatrixStmt = LoadMatrix | Mma | GroupMma | MmaFence | MmaCommit | MmaWait
+MatrixStmt = LoadMatrix | StoreMatrix | Mma | GroupMma | MmaFence | MmaCommit | MmaWait

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from mdh.ir.atoms import Atom
-from mdh.ir.dtype import F32
+from mdh.ir.dtype import F32, TF32
 from mdh.ir.plan import Plan, PlanStep
 from mdh.ir.product_sum import truncating
 from mdh.ir.program import Stage
@@ -85,4 +85,6 @@ def numerics_of(plan: Plan) -> ByStage:
 def _of_step(step: PlanStep, atom: Atom) -> Numerics:
     if atom.coarse:
         return replace(_COARSE, promote=step.promote or 0)
-    return _CUT if atom.acc == F32 else OWN
+    if atom.acc != F32:
+        return OWN
+    return replace(_CUT, factor_bits=11) if atom.left == TF32 else _CUT

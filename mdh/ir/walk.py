@@ -37,7 +37,16 @@ from mdh.ir.kernel import (
     Wait,
     While,
 )
-from mdh.ir.matrix import GroupMma, LoadMatrix, Mma, MmaCommit, MmaFence, MmaWait, SharedMatrix
+from mdh.ir.matrix import (
+    GroupMma,
+    LoadMatrix,
+    Mma,
+    MmaCommit,
+    MmaFence,
+    MmaWait,
+    SharedMatrix,
+    StoreMatrix,
+)
 
 
 def bodies(s: Stmt) -> tuple[tuple[Stmt, ...], ...]:
@@ -108,11 +117,13 @@ def map_expressions(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
             return replace(s, cond=f(s.cond))
         case LoadMatrix():
             return replace(s, dst=_places(s.dst, f), index=tuple(map(f, s.index)))
+        case StoreMatrix():
+            return replace(s, src=_places((s.src,), f)[0], index=tuple(map(f, s.index)))
         case Mma():
             return replace(s, acc=_places(s.acc, f), a=_places(s.a, f), b=_places(s.b, f))
         case GroupMma():
             keep = None if s.keep is None else f(s.keep)
-            return replace(s, acc=_places((s.acc,), f)[0], a=_matrix(s.a, f), b=_matrix(s.b, f), keep=keep)
+            return replace(s, acc=_places((s.acc,), f)[0], a=_factor(s.a, f), b=_matrix(s.b, f), keep=keep)
         case Expect():
             return replace(s, index=tuple(map(f, s.index)))
         case Arrive():
@@ -136,6 +147,10 @@ def _places(registers: tuple[Load, ...], f: Callable[[Expr], Expr]) -> tuple[Loa
     return tuple(replace(r, index=tuple(map(f, r.index))) for r in registers)
 
 
+def _factor(a: SharedMatrix | tuple[Load, ...], f: Callable[[Expr], Expr]) -> SharedMatrix | tuple[Load, ...]:
+    return _places(a, f) if isinstance(a, tuple) else _matrix(a, f)
+
+
 def _matrix(m: SharedMatrix, f: Callable[[Expr], Expr]) -> SharedMatrix:
     return replace(m, index=tuple(map(f, m.index)))
 
@@ -152,7 +167,9 @@ def expressions(s: Stmt) -> tuple[Expr, ...]:
     if isinstance(s, Mma):
         out.extend((*s.acc, *s.a, *s.b))
     if isinstance(s, GroupMma):
-        out.append(s.acc)
+        out.extend((s.acc, *s.held))
+    if isinstance(s, StoreMatrix):
+        out.append(s.src)
     return tuple(out)
 
 
@@ -207,7 +224,7 @@ def loaded(s: Stmt) -> list[BufferElement]:
         case LoadMatrix():
             return [*out, BufferElement(s.src, s.index)]
         case GroupMma():
-            return [*out, *(BufferElement(m.buffer, m.index) for m in (s.a, s.b))]
+            return [*out, *(BufferElement(m.buffer, m.index) for m in s.shared)]
         case BoxStore():
             return [*out, BufferElement(s.src, s.index)]
         case Await() | Arrive() | Expect():
@@ -225,6 +242,8 @@ def stored(s: Stmt) -> list[BufferElement]:
             return [BufferElement(s.dst, s.dst_index)]
         case LoadMatrix():
             return [BufferElement(r.buffer, r.index) for r in s.dst]
+        case StoreMatrix():
+            return [BufferElement(s.dst, s.index)]
         case Mma():
             return [BufferElement(r.buffer, r.index) for r in s.acc]
         case GroupMma():
@@ -267,11 +286,14 @@ def with_buffers(s: Stmt, names: Mapping[str, str]) -> Stmt:
             return replace(s, dst=names.get(s.dst, s.dst), src=names.get(s.src, s.src))
         case LoadMatrix():
             return replace(s, dst=_renamed(s.dst, names), src=names.get(s.src, s.src))
+        case StoreMatrix():
+            return replace(s, src=_renamed((s.src,), names)[0], dst=names.get(s.dst, s.dst))
         case Mma():
             return replace(s, acc=_renamed(s.acc, names), a=_renamed(s.a, names), b=_renamed(s.b, names))
         case GroupMma():
-            a, b = (replace(m, buffer=names.get(m.buffer, m.buffer)) for m in (s.a, s.b))
-            return replace(s, acc=_renamed((s.acc,), names)[0], a=a, b=b)
+            *_, b = found = [replace(m, buffer=names.get(m.buffer, m.buffer)) for m in s.shared]
+            held = _renamed(s.held, names)
+            return replace(s, acc=_renamed((s.acc,), names)[0], a=held or found[0], b=b)
         case InitTokens() | Expect() | Arrive() | Await():
             return replace(s, buffer=names.get(s.buffer, s.buffer))
         case BoxStore():

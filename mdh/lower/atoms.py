@@ -1,8 +1,8 @@
 """Atoms of tensor cores: a warp loads fragments of the factors, and multiplies all pairs of them.
 
 Requires what K170, K172 and K173 check. The lanes' elements of the results are those of the levels that split
-an atom (`mdh.checker.atom_places.lane_steps`), so that regions and epilogues need to know nothing of atoms. The
-loops over atoms keep no order: for each part of k all fragments are loaded once, then multiplied.
+an atom (`mdh.checker.atom_places.lane_steps`), so that regions and epilogues need to know nothing of atoms.
+The loops over atoms keep no order: for each part of k all fragments are loaded once, then multiplied.
 """
 
 from collections.abc import Callable
@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from mdh.hardware import Space
-from mdh.ir.atoms import LANES, Fragment, FragmentPlace, LaneDigit
-from mdh.ir.construct import loop, number
-from mdh.ir.dtype import I32, U32
+from mdh.ir.atoms import GROUP_LANES, LANES, WORD, Fragment, FragmentPlace, LaneDigit
+from mdh.ir.construct import loop, number, scaled
+from mdh.ir.dtype import I32, TF32, U32, DType
 from mdh.ir.expr import Binary, Call, Const, Expr, Load, Var
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, Buf, Comment, ForKind, If, Let, Stmt, Store
@@ -50,15 +50,19 @@ class _Digits:
 
 @dataclass(frozen=True, slots=True)
 class _Factor:
-    """A or B. buf: fragments by atom and register. atoms: the loops over atoms along its own dimensions. own,
-    along: where an element lies along these and along k."""
+    """A or B. type: in which atoms read it. buf: fragments by atom and register. atoms: the loops over atoms
+    along its own dimensions. own, along: where an element lies along these and along k. lanes: that share an
+    atom. deep: the loops over parts of k, if there are fragments of all of them."""
 
     load: Load
+    type: DType
     buf: Buf
     atoms: tuple[Level, ...]
     own: _Digits
     along: _Digits
     nest: Nest
+    lanes: int = LANES
+    deep: tuple[Level, ...] = ()
 
     @property
     def registers(self) -> int:
@@ -120,11 +124,11 @@ def _factor(nest: Nest, product: Product, load: Load, dims: tuple[AtomDim, ...],
     atoms = _levels(nest, s, dims)
     registers = fragment.count // atom.packed
     count = prod(level.parts for level in atoms)
-    kind = load.dtype if atom.packed == 1 else U32
+    kind = U32 if atom.left.bytes <= WORD else load.dtype
     name = nest.fresh(f"{load.buffer}_atoms")
     buf = Buf(name, Space.RM, kind, (count, registers), (registers, 1), align=16)
     sides = (_digits(nest, own, dims, s), _digits(nest, along, product.k, s))
-    return _Factor(load, buf, atoms, *sides, nest)
+    return _Factor(load, atom.left, buf, atoms, *sides, nest)
 
 
 def _digits(nest: Nest, place: FragmentPlace, dims: tuple[AtomDim, ...], s: int) -> _Digits:
@@ -142,6 +146,9 @@ def _multiply(nest: Nest, product: Product, region: Region, left: _Factor, right
 
 def _registers(factor: _Factor) -> tuple[Load, ...]:
     atom = number((Var(level.var), level.parts) for level in factor.atoms)
+    if factor.deep:
+        part = number((Var(level.var), level.parts) for level in factor.deep)
+        atom = _sum([scaled(part, prod(level.parts for level in factor.atoms)), atom])
     buf = factor.buf
     return tuple(Load(buf.name, (atom, Const(r, I32)), buf.dtype) for r in range(factor.registers))
 
@@ -164,7 +171,7 @@ def _result(nest: Nest, product: Product, region: Region, at: tuple[int, int], s
 def _fill(factor: _Factor, lane: str, scope: Scope) -> list[Stmt]:
     gone = {var: 0 for side in factor.sides for var in side.gone}
     scope = replace(scope, fixed={**scope.fixed, **gone})
-    if factor.buf.dtype != U32:
+    if factor.type.bytes >= WORD:
         return _loops(factor.atoms, [_element(factor, v, lane, scope) for v in range(factor.registers)])
     together = MOST // factor.registers
     while factor.atoms and factor.atoms[-1].parts % together:
@@ -178,13 +185,14 @@ def _element(factor: _Factor, v: int, lane: str, scope: Scope) -> Store:
     for side in factor.sides:
 
         def terms(x: AtomDim, place: FragmentPlace = side.place) -> list[Expr]:
-            lanes = [_digit(d, Var(lane), LANES) for d in _of(x, place.lane)]
+            lanes = [_digit(d, Var(lane), factor.lanes) for d in _of(x, place.lane)]
             return [*lanes, _const(x.of(place.of(0, v)))]
 
         at |= side.values(terms)
     inner = scope.with_values(at)
-    to = _registers(factor)[v]
-    return Store(to.buffer, to.index, factor.nest.load(factor.load, inner))
+    to, value = _registers(factor)[v], factor.nest.load(factor.load, inner)
+    rounded = Call(Intrinsic.TO_TF32, (value,), U32) if factor.type == TF32 else value
+    return Store(to.buffer, to.index, rounded)
 
 
 def _matrices(factor: _Factor, together: int, lane: str, scope: Scope) -> LoadMatrix:
@@ -192,12 +200,15 @@ def _matrices(factor: _Factor, together: int, lane: str, scope: Scope) -> LoadMa
     count = together * factor.registers
     rows = _rows_along_k(factor, scope)
     eighth: Expr = Binary("/", Var(lane), Const(MATRIX, I32), I32)
-    which = eighth if count == MOST else Binary("%", eighth, Const(count, I32), I32)
+    alone = count * MATRIX == factor.lanes
+    which = eighth if alone else Binary("%", eighth, Const(count, I32), I32)
     at: dict[str, Expr] = {}
     for side, first in ((factor.own, rows), (factor.along, not rows)):
 
         def terms(x: AtomDim, place: FragmentPlace = side.place, first: bool = first) -> list[Expr]:
             starts = [_start(factor, d, x, which, count) for d in place.element]
+            warps = tuple(d for d in place.lane if d.div >= LANES)
+            starts += [_digit(d, Var(lane), factor.lanes) for d in _of(x, warps)]
             row = [_digit(d, Var(lane), LANES) for d in _of(x, (LaneDigit(1, MATRIX, 1),))]
             return [*starts, *row] if first else starts
 
@@ -263,3 +274,19 @@ def _sum(terms: list[Expr]) -> Expr:
         if e != Const(0, I32):
             out = e if out is None else Binary("+", out, e, I32)
     return Const(0, I32) if out is None else out
+
+
+# -- factors that warp groups hold in registers --------------------------------------------------
+
+
+def group_fragments(
+    nest: Nest, product: Product, s: int, lane: str, scope: Scope
+) -> tuple[list[Stmt], tuple[Load, ...]]:
+    """Declares and loads the fragments of A for all atoms of a turn. Also returns the registers of one atom.
+    lane: the thread's number in its warp group."""
+    factor = _factor(nest, product, product.left, product.m, s)
+    deep = _levels(nest, s, product.k)
+    count, registers = factor.buf.shape
+    shape = (count * prod(level.parts for level in deep), registers)
+    factor = replace(factor, buf=replace(factor.buf, shape=shape), lanes=GROUP_LANES, deep=deep)
+    return [Alloc(factor.buf), *_loops(deep, _fill(factor, lane, scope))], _registers(factor)

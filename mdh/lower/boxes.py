@@ -7,6 +7,7 @@ fill slots as soon as they are free, and the others await them. Else one thread 
 
 from collections.abc import Iterable
 from dataclasses import replace
+from math import prod
 
 from mdh.decompose.multicast import Sharing
 from mdh.hardware import Engine, Layer, Space, SyncScope
@@ -14,17 +15,17 @@ from mdh.ir.affine import Affine
 from mdh.ir.atoms import GROUP_LANES
 from mdh.ir.construct import ZERO, add, conjunction, equal, less, loop, mod, num, number, scaled, when
 from mdh.ir.copy_engine import Arrive, Await, BoxCopy, Expect, FetchMap, InitTokens, TensorMap, TokensReady
-from mdh.ir.dtype import I32, U32, U64
+from mdh.ir.dtype import I32, TF32, U32, U64, DType
 from mdh.ir.expr import Binary, Const, Expr, Load, Var
 from mdh.ir.kernel import Alloc, Barrier, Buf, Comment, ForKind, If, Let, Stmt, Store
 from mdh.ir.layout import Level
 from mdh.ir.matrix import MmaWait
-from mdh.ir.plan import PlanStep
+from mdh.ir.plan import PlanStep, Product
 from mdh.lower.copies import StagedCopy, plan_copies
 from mdh.lower.declarations import TokenRing
 from mdh.lower.fragments import stated
 from mdh.lower.nest import Emit, Nest
-from mdh.lower.scope import Role, Scope, key_of
+from mdh.lower.scope import Key, Role, Scope, key_of
 
 
 def boxed(step: PlanStep) -> bool:
@@ -46,7 +47,11 @@ def ring_of(nest: Nest, number: int) -> TokenRing:
         readers = nest.threads // GROUP_LANES if _by_groups(nest, step) else nest.threads
         readers *= _blocks(nest, step)
         free = tokens[1] if len(tokens) > 1 else None
-        rings[number] = TokenRing(tokens[0], free, nest.register("turn", U32), readers)
+        turn = nest.register("turn", U32)
+        around = nest.items[: nest.items.index(number)]
+        each = prod(it.parts for it in around if isinstance(it, Level))
+        first = nest.fresh("first") if nest.plan.teams > 1 else ""
+        rings[number] = TokenRing(tokens[0], free, turn, readers, each, first)
     return rings[number]
 
 
@@ -58,16 +63,38 @@ def _by_groups(nest: Nest, step: PlanStep) -> bool:
     """Whether only atoms of warp groups read what the step brings, in every turn: one thread of each then
     speaks for it. In a turn without atoms, or where threads read by themselves (an epilogue), a group's warps
     need not have come as far as this thread."""
-    s = nest.plan.atoms
-    product = None if s is None else nest.plan.steps[s].product
-    if product is None or not product.atom.grouped:
+    product = _group_product(nest)
+    if product is None:
         return False
     if any(g.dim not in product.taken for g in nest.levels.guards):
         return False
-    accesses = ((x.buffer, nest.access(x.index)) for x in (product.left, product.right))
-    factors = {key_of(name, access) for name, access in accesses if access is not None}
     copies = (c for c in nest.tiles.copies if nest.plan.steps[c.step] is step)
-    return {(c.tile.buffer, c.linear) for c in copies} <= factors
+    read = _factors(nest, product.left if product.held is None else product.right, product.right)
+    return {(c.tile.buffer, c.linear) for c in copies} <= read
+
+
+def _group_product(nest: Nest) -> Product | None:
+    """What atoms of warp groups multiply."""
+    s = nest.plan.atoms
+    product = None if s is None else nest.plan.steps[s].product
+    return product if product is not None and product.atom.grouped else None
+
+
+def _factors(nest: Nest, *factors: Load) -> set[Key]:
+    accesses = ((x.buffer, nest.access(x.index)) for x in factors)
+    return {key_of(name, access) for name, access in accesses if access is not None}
+
+
+def _type(nest: Nest, copy: StagedCopy) -> DType:
+    """As which the copy engine reads an array. It rounds what atoms of warp groups, which would cut it off,
+    read as tf32."""
+    product = _group_product(nest)
+    rounds = (
+        product is not None
+        and product.atom.left == TF32
+        and copy.key in _factors(nest, product.left, product.right)
+    )
+    return TF32 if rounds else nest.buffers[copy.staging.buffer].dtype
 
 
 def _blocks(nest: Nest, step: PlanStep) -> int:
@@ -98,6 +125,8 @@ def token_start(nest: Nest) -> list[Stmt]:
         first.append(InitTokens(ring.filled.name, 1))
         if ring.free is not None:
             first.append(InitTokens(ring.free.name, ring.readers))
+    if nest.plan.teams > 1:
+        first.append(InitTokens(nest.declarations.turns(nest.plan.teams).token.name, nest.threads))
     out += _one(nest, [*first, TokensReady()])
     scope = SyncScope.CLUSTER if shares(nest) else SyncScope.BLOCK
     return [*out, Barrier(scope, "the tokens are ready")]
@@ -159,7 +188,8 @@ def _boxes(nest: Nest, ring: TokenRing, copy: StagedCopy, slot: tuple[Expr, ...]
     array = nest.buffers[copy.staging.buffer]
     paces = tuple(axis.pace or 1 for axis in dst.axes)
     steps = paces if max(paces) > 1 else ()
-    said = TensorMap("", array.name, array.dtype, array.shape, boxes.shape, dst.buf.swizzle, steps=steps)
+    seen = _type(nest, copy)
+    said = TensorMap("", array.name, seen, array.shape, boxes.shape, dst.buf.swizzle, steps=steps)
     name = nest.declarations.map_of(said).name
     mine = None if sharing is None else number((Var(lv.var), lv.parts) for lv in sharing.blocks)
     peers = None if sharing is None else _peers(nest, sharing)
@@ -234,12 +264,32 @@ def emit_boxed(nest: Nest, number: int, scope: Scope, emit: Emit) -> list[Stmt]:
 
 
 def _release(nest: Nest, step: PlanStep, ring: TokenRing) -> list[Stmt]:
-    """A slot is free again: this turn's, or where atoms still read it, that of the turn before."""
-    assert ring.free is not None
+    """A slot is free again: this turn's, or where atoms still read it, that of the turn before. The slots of
+    a tile's last turns are the next tile's to release, if the same threads compute that."""
     late, out = inflight(nest), list[Stmt]()
     if late >= ring.slots:
         out, late = [MmaWait(0)], 0
-    where = (_slot(ring, _turn(ring, -late)),)
+    begun: Expr | None = None
+    if late:
+        least = _unsigned("+", Var(ring.first, U32), late) if ring.first else Const(late, U32)
+        begun = Binary(">=", _turn(ring), least, I32)
+    return [*out, *_free(nest, step, ring, _turn(ring, -late), begun)]
+
+
+def release_last(nest: Nest) -> list[Stmt]:
+    """At the end of a tile, all atoms have ended: slots that its turns have not released are free."""
+    out: list[Stmt] = []
+    for n, ring in nest.declarations.rings.items():
+        late = inflight(nest) if nest.plan.teams > 1 else 0
+        for more in range(min(late, ring.each) if late < ring.slots else 0, 0, -1):
+            out += _free(nest, nest.plan.steps[n], ring, _turn(ring, -more))
+    return out
+
+
+def _free(nest: Nest, step: PlanStep, ring: TokenRing, turn: Expr, begun: Expr | None = None) -> list[Stmt]:
+    """The slot of a turn is free again. begun: whether there was this turn."""
+    assert ring.free is not None
+    where = (_slot(ring, turn),)
     blocks, groups = _blocks(nest, step), _by_groups(nest, step)
     lane = mod(Var(nest.tid), GROUP_LANES)
     if groups:
@@ -248,8 +298,7 @@ def _release(nest: Nest, step: PlanStep, ring: TokenRing) -> list[Stmt]:
         ranks = [None] if blocks == 1 else [num(n) for n in range(blocks)]
         arrive = [Arrive(ring.free.name, where, rank) for rank in ranks]
     speaker = None if not groups else equal(lane, 0) if blocks == 1 else less(lane, blocks)
-    begun = Binary(">=", _turn(ring), Const(late, U32), I32) if late else None
-    return [*out, *when(conjunction([speaker, begun]), arrive)]
+    return when(conjunction([speaker, begun]), arrive)
 
 
 def inflight(nest: Nest) -> int:
@@ -258,6 +307,8 @@ def inflight(nest: Nest) -> int:
     step = None if s is None else nest.plan.steps[s]
     if step is None or step.product is None or not step.product.atom.grouped or nest.role is not Role.MATH:
         return 0
+    if step.product.held is not None:
+        return 0  # registers of a factor are loaded again in the next turn
     if step.promoted_turns == 1:
         # all end where the second accumulator takes over
         return 0

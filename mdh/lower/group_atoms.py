@@ -1,4 +1,5 @@
-"""Atoms of warp groups (`wgmma`): their factors lie in shared memory, and they run on while the warps go on.
+"""Atoms of warp groups (`wgmma`): their factors lie in shared memory, the first one perhaps in registers, and
+they run on while the warps go on.
 
 Requires what K170 to K173 check. As with the atoms of warps, the levels that split an atom say which elements
 of the results each thread holds.
@@ -8,14 +9,16 @@ from dataclasses import replace
 
 from mdh.checker.group_factors import GroupFactor, group_factor
 from mdh.hardware import Space
-from mdh.ir.construct import ZERO, less, loop, when
+from mdh.ir.atoms import GROUP_LANES
+from mdh.ir.construct import ZERO, less, loop, mod, when
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Const, Expr, Load, Var
-from mdh.ir.kernel import Comment, ForKind, Stmt
+from mdh.ir.kernel import Comment, ForKind, Let, Stmt
 from mdh.ir.layout import Level
 from mdh.ir.matrix import GroupMma, MmaCommit, MmaFence, MmaWait, SharedMatrix
 from mdh.ir.plan import AtomDim, Product
 from mdh.ir.tile import BOX_LINE
+from mdh.lower.atoms import group_fragments
 from mdh.lower.boxes import inflight
 from mdh.lower.nest import Nest
 from mdh.lower.promotion import after_turn, chunks, first_accumulator, take_over
@@ -30,7 +33,8 @@ def emit_group_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
     product = step.product
     assert product is not None
     region = next(r for r in reversed(nest.regions) if r.fold == 0)
-    atom = _multiply(nest, product, region, s, scope)
+    first, held = _fragments(nest, product, s, scope)
+    atom = _multiply(nest, product, region, s, scope, held)
     others = [g for g in nest.guards(scope) if g.dim not in product.taken]
     cond = nest.condition(others, scope)
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
@@ -47,8 +51,18 @@ def emit_group_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
             out += when(cond, ended)
         else:
             # without atoms the turn's group is empty: those that still run are of the turns before
-            out += [*when(cond, [MmaFence(), *part]), MmaCommit(), MmaWait(inflight(nest))]
+            out += [*when(cond, [*first, MmaFence(), *part]), MmaCommit(), MmaWait(inflight(nest))]
     return [*out, *after_turn(nest, region, s, scope)]
+
+
+def _fragments(nest: Nest, product: Product, s: int, scope: Scope) -> tuple[list[Stmt], tuple[Load, ...]]:
+    """What loads A into registers, and those of an atom; nothing where atoms read it in shared memory."""
+    if product.held is None:
+        return [], ()
+    lane = nest.fresh("lane")
+    own = mod(Var(nest.tid), GROUP_LANES) if nest.threads > GROUP_LANES else Var(nest.tid)
+    loads, registers = group_fragments(nest, product, s, lane, scope)
+    return [Let(lane, own, below=GROUP_LANES), *loads], registers
 
 
 def _through(nest: Nest, product: Product, s: int, body: list[Stmt]) -> list[Stmt]:
@@ -64,12 +78,14 @@ def _level(nest: Nest, step: int, dim: int) -> Level | None:
     return next((lv for lv in nest.levels.by_dim[dim] if lv.step == step), None)
 
 
-def _multiply(nest: Nest, product: Product, region: Region, s: int, scope: Scope) -> GroupMma:
+def _multiply(
+    nest: Nest, product: Product, region: Region, s: int, scope: Scope, held: tuple[Load, ...]
+) -> GroupMma:
     inner: dict[str, Expr] = {lv.var: Const(0, I32) for lv in nest.levels.all if lv.step > s}
     buf = first_accumulator(region)
     acc = Load(buf.name, region.index(inner), buf.dtype)
     row, column = (_distance(nest, region, dims, s) for dims in (product.m, product.n))
-    left = _factor(nest, product, product.left, product.m, s, scope)
+    left = held or _factor(nest, product, product.left, product.m, s, scope)
     right = _factor(nest, product, product.right, product.n, s, scope)
     return GroupMma(product.atom, acc, row, column, left, right)
 

@@ -92,8 +92,8 @@ class Cuda:
             return ExprText(f"packed_{e.args[1].dtype.name}({args})", POSTFIX)
         if e.fn == Intrinsic.UNPACKED:
             return ExprText(f"unpacked_{e.dtype.name}({args})", POSTFIX)
-        if e.fn == Intrinsic.FIRST_LANE:
-            return ExprText(f"first_lane({args})", POSTFIX)
+        if e.fn in (Intrinsic.FIRST_LANE, Intrinsic.TO_TF32):
+            return ExprText(f"{e.fn}({args})", POSTFIX)
         if e.fn == Intrinsic.PEER:
             return ExprText(f"peer_{e.dtype.name}(&{args})", POSTFIX)
         return ExprText(f"{self.function(e.fn, e.dtype)}({args})", POSTFIX)

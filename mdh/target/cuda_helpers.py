@@ -47,6 +47,13 @@ _FIRST_LANE = f"""{INLINE} int first_lane(bool here)
     return lanes ? __ffs(lanes) - 1 : 32;
 }}
 """
+_TO_TF32 = f"""{INLINE} unsigned int to_tf32(float x)
+{{
+    unsigned int bits;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+    return bits;
+}}
+"""
 CONSTANTS = {
     "INFINITY": "#define INFINITY __int_as_float(0x7f800000)\n",
     "NAN": "#define NAN __int_as_float(0x7fffffff)\n",
@@ -68,6 +75,8 @@ def helper(name: str) -> str | None:
             return _CLUSTER_RANK
         case Intrinsic.FIRST_LANE:
             return _FIRST_LANE
+        case Intrinsic.TO_TF32:
+            return _TO_TF32
     if found := re.fullmatch(NAMES, name):
         return _eighth(name, found[1], found[2])
     if found := re.fullmatch(r"kept_(i32|u32)", name):

@@ -127,6 +127,7 @@ MAP_TYPES = {
     "f8e4m3": "UINT8", "f8e5m2": "UINT8",
     "u8": "UINT8", "i8": "UINT8", "u16": "UINT16", "i16": "UINT16", "u32": "UINT32", "i32": "INT32",
     "u64": "UINT64", "i64": "INT64", "f16": "FLOAT16", "f32": "FLOAT32", "f64": "FLOAT64", "bf16": "BFLOAT16",
+    "tf32": "TFLOAT32",
 }  # fmt: skip
 """As CUtensorMapDataType calls them."""
 

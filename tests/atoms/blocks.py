@@ -7,6 +7,7 @@ Whatever may run runs in an order that a seed draws: warps, copies that land, an
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 
 import ml_dtypes
@@ -14,7 +15,7 @@ import numpy as np
 
 from mdh.ir.atoms import Atom
 from mdh.ir.copy_engine import BoxCopy, TensorMap
-from mdh.ir.dtype import U64, DType
+from mdh.ir.dtype import TF32, U64, DType
 from mdh.ir.kernel import Barrier, Kernel
 from mdh.target.shared import shared_layout
 
@@ -26,7 +27,8 @@ MOST_BYTES = 2**20
 POISON = 77
 NUMPY = {
     "f8e4m3": ml_dtypes.float8_e4m3fn, "f8e5m2": ml_dtypes.float8_e5m2,
-    "bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32, "f64": np.float64
+    "bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32, "f64": np.float64,
+    "tf32": np.float32,
 }  # fmt: skip
 Array = np.ndarray
 
@@ -34,6 +36,19 @@ Array = np.ndarray
 def numpy_type(t: DType) -> np.dtype:
     known = NUMPY.get(t.name)
     return np.dtype(known if known is not None else t.name.replace("i", "int").replace("u", "uint"))
+
+
+def as_tf32(values: Array) -> Array:
+    """Numbers of f32 rounded to 11 significant bits, to the nearest, of two to the larger in size."""
+    bits = np.asarray(values, np.float32).view(np.uint32)
+    whole = (bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
+    return np.where(np.isfinite(values), whole, bits).astype(np.uint32)
+
+
+def demand_tf32(values: Array) -> None:
+    """Hardware cuts off the other bits: who lets it do that has forgotten to round."""
+    numbers = values[np.isfinite(values)]
+    assert not (numbers.view(np.uint32) & 0x1FFF).any(), "factors of tf32 have more bits than that"
 
 
 def poisoned(size: int, t: DType) -> Array:
@@ -200,7 +215,8 @@ class Landing:
         for x, n in zip(at, m.shape, strict=True):
             inside &= (x >= 0) & (x < n)
         box = np.where(inside, array[tuple(np.where(inside, x, 0) for x in at)], np.zeros(1, array.dtype))
-        self._write(np.ascontiguousarray(box.astype(array.dtype)).reshape(-1))
+        box = np.ascontiguousarray(box.astype(array.dtype)).reshape(-1)
+        self._write(as_tf32(box) if m.dtype == TF32 else box)
         self.token.land(self.size)
 
     def _write(self, elements: Array) -> None:
@@ -291,26 +307,15 @@ class Cluster:
         block.running += 1
         self.tasks.append(Task(name, block, steps, self.order.choice((1.0, 1.0, 1.0, 0.03, 10.0))))
 
-    def run(self) -> None:
-        while self.tasks:
-            free = [t for t in self.tasks if t.free]
-            landings, atoms = self.landings, [act for q in self.queues if (act := q()) is not None]
-            weights = [*(t.weight for t in free), *(self.eager["landing"] for _ in landings)]
-            weights += [self.eager["atom"] for _ in atoms]
-            events = [*free, *landings, *atoms]
-            if not events:
-                waits = ", ".join(f"{t.name}: {t.pause.text}" for t in self.tasks if t.pause)
-                raise AssertionError(f"nobody can go on: {waits}")
-            chosen = self.order.choices(events, weights if any(weights) else None)[0]
-            match chosen:
-                case Task():
-                    self._step(chosen)
-                case Landing():
-                    self.landings.remove(chosen)
-                    chosen.land(self.memory)
-                case _:
-                    chosen()
-        assert not self.landings, "boxes land after the kernel has ended"
+    def events(self) -> list[tuple[Callable[[], None], float]]:
+        """All that can happen next, and how likely it is."""
+        out = [(partial(self._step, t), t.weight) for t in self.tasks if t.free]
+        out += [(partial(self._land, x), self.eager["landing"]) for x in self.landings]
+        return out + [(act, self.eager["atom"]) for q in self.queues if (act := q()) is not None]
+
+    def _land(self, landing: Landing) -> None:
+        self.landings.remove(landing)
+        landing.land(self.memory)
 
     def _step(self, task: Task) -> None:
         try:
@@ -321,3 +326,15 @@ class Cluster:
             if task.block.ended:
                 lost = [x for x in self.landings if x.block is task.block]
                 assert not lost, "a box lands where the block has ended"
+
+
+def run_together(clusters: list[Cluster], order: random.Random) -> None:
+    """Runs clusters to their end, of which each may wait for the others."""
+    while any(c.tasks for c in clusters):
+        events = [e for c in clusters for e in c.events()]
+        if not events:
+            waits = ", ".join(f"{t.name}: {t.pause.text}" for c in clusters for t in c.tasks if t.pause)
+            raise AssertionError(f"nobody can go on: {waits}")
+        acts, weights = zip(*events, strict=True)
+        order.choices(acts, weights if any(weights) else None)[0]()
+    assert not any(c.landings for c in clusters), "boxes land after the kernel has ended"

@@ -1,6 +1,6 @@
 """Products in every layout as C, schedules with atoms for them, and what they must compute."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,8 +18,11 @@ TYPES = {
     "f32": ("float", "float"),
     "i8": ("int8_t", "int32_t"), "u8": ("uint8_t", "int32_t"),
     "f8e4m3": ("fp8_e4m3", "float"), "f8e5m2": ("fp8_e5m2", "float"), "f8mixed": ("fp8_e4m3", "float"),
+    "tf32": ("float", "float"),
 }  # fmt: skip
 """Of the factors, to the type of the sum. Factors of one kind have two types: see `factor_types`."""
+ALLOWED = {"tf32": "\n#pragma mdh allow(tf32)"}
+"""What the function says of itself, by the type of the factors."""
 EIGHTHS = ("f8e4m3", "f8e5m2", "f8mixed")
 
 
@@ -61,8 +64,9 @@ class Product:
         left = "A[i][k]" if self.layout[0] == "N" else "A[k][i]"
         right = "B[k][j]" if self.layout[1] == "N" else "B[j][k]"
         out = self.out or total
+        arrays = f"const {of['A']} A[{a0}][{a1}], const {of['B']} B[{b0}][{b1}], {out} C[{self.m}][{self.n}]"
         return f"""#include <mdh.h>
-void product(const {of["A"]} A[{a0}][{a1}], const {of["B"]} B[{b0}][{b1}], {out} C[{self.m}][{self.n}]) {{
+void product({arrays}) {{{ALLOWED.get(self.kind, "")}
   for (int i = 0; i < {self.m}; i++)
     for (int j = 0; j < {self.n}; j++) {{
       {total} sum = 0;
@@ -111,15 +115,22 @@ class Tiling:
 """
 
 
-def planned(c: str, schedule: str, machine: str = "h200", **defines: int) -> tuple[Program, Plan]:
+def planned(
+    c: str, schedule: str, machine: str = "h200", units: int = 0, **defines: int
+) -> tuple[Program, Plan]:
+    """units: multiprocessors, if not the machine's. With few, blocks of @persistent have many tiles."""
     pipeline = Pipeline()
+    target = load_machine(machine)
+    target = replace(target, units=units) if units else target
     program = pipeline.read(Source("input.c", c), defines=defines)
     steps = pipeline.schedule(Source("schedule.mdh", schedule))
-    return program, pipeline.check(program, steps, load_machine(machine), "cuda").plan
+    return program, pipeline.check(program, steps, target, "cuda").plan
 
 
-def lowered(c: str, schedule: str, machine: str = "h200", **defines: int) -> tuple[Program, Module]:
-    program, plan = planned(c, schedule, machine, **defines)
+def lowered(
+    c: str, schedule: str, machine: str = "h200", units: int = 0, **defines: int
+) -> tuple[Program, Module]:
+    program, plan = planned(c, schedule, machine, units, **defines)
     return program, Pipeline().lower(plan)
 
 
@@ -135,10 +146,10 @@ def whole_numbers(program: Program, seed: int = 0) -> dict[str, Array]:
 
 def computed(
     c: str, schedule: str, scalars: dict[str, float] | None = None, machine: str = "h200", seed: int = 0,
-    **defines: int,
+    units: int = 0, **defines: int,
 ) -> tuple[dict[str, Array], dict[str, Array]]:  # fmt: skip
     """Arrays before and after the kernels ran in the interpreter."""
-    program, module = lowered(c, schedule, machine, **defines)
+    program, module = lowered(c, schedule, machine, units, **defines)
     before = whole_numbers(program, seed)
     after = {name: a.copy() for name, a in before.items()}
     run(module, after, scalars or {}, seed)

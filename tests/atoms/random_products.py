@@ -4,10 +4,11 @@ from dataclasses import dataclass, field
 from random import Random
 
 from mdh.ir.atoms import GROUP_LANES
-from tests.atoms.products import EIGHTHS, TYPES, factor_types, read, stored
+from tests.atoms.products import ALLOWED, EIGHTHS, TYPES, factor_types, read, stored
 
 COLUMNS = (8, 16, 24, 32, 40, 64, 96, 128)
-BYTES = {"bf16": 2, "f16": 2, "i8": 1, "u8": 1, "f32": 4, "f64": 8, **dict.fromkeys(EIGHTHS, 1)}
+BYTES = {"bf16": 2, "f16": 2, "i8": 1, "u8": 1, "f32": 4, "f64": 8, "tf32": 4, **dict.fromkeys(EIGHTHS, 1)}
+AS = {"tf32": " @as(tf32)"}
 NARROW = {
     "bf16": "__bf16",
     "f16": "_Float16",
@@ -62,13 +63,13 @@ class Draft:
         into = "C" + "".join(f"[{d}]" for d in self.dims[:-1])
         if self.adds and not (self.bias or self.narrow):
             return f"""#include <mdh.h>
-void product({", ".join(arrays)}) {{
+void product({", ".join(arrays)}) {{{ALLOWED.get(self.kind, "")}
 {loops}    for (int k = 0; k < {self.sizes["k"]}; k++)
       {into} += {read(self.kind, a)} * {read(self.kind, b)};
 }}
 """
         return f"""#include <mdh.h>
-void product({", ".join(arrays)}) {{
+void product({", ".join(arrays)}) {{{ALLOWED.get(self.kind, "")}
 {loops}  {{
     {total} sum = 0;
     for (int k = 0; k < {self.sizes["k"]}; k++)
@@ -143,8 +144,10 @@ def roles(rng: Random, math: int) -> str:
     if rng.random() < 0.4:
         return ""
     wrong = rng.random() < 0.03
+    turns = rng.choice(("", "", ", turns"))
+    math *= rng.choice((2, 2, 3)) if turns else 1
     registers = {2: ", regs=24/240", 3: ", regs=24/152", 4: ", regs=40/112"}.get(math, "")
-    return f" @roles(load=1, math={math + wrong}{rng.choice(('', registers))})"
+    return f" @roles(load=1, math={math + wrong}{rng.choice(('', registers))}{turns})"
 
 
 def promotion(rng: Random, kind: str) -> str:
@@ -181,7 +184,8 @@ def _staging(rng: Random, draft: Draft, block: Tiles, factors: dict[str, str]) -
         loop = "FOR.3" if batch[1]["b"] == "FOR.2" else "FOR.2"
     tiles, cores = {"k": block["k"], **batch[0]}, {"k": loop, **batch[1]}
     if way < 0.85:
-        draft.step(tiles, cores, factors["A"], factors["B"], draft.held, slots(rng))
+        held = draft.held + ("@combine(stream)" if "@persistent" in draft.lines[0] and way < 0.3 else "")
+        draft.step(tiles, cores, factors["A"], factors["B"], held, slots(rng))
     elif way < 0.93:
         # one of them stays while the other one's parts come
         draft.step({}, {}, factors["A"], more=rng.choice(("", "@stages(2)")))
@@ -194,7 +198,7 @@ def _staging(rng: Random, draft: Draft, block: Tiles, factors: dict[str, str]) -
 
 def by_groups(rng: Random) -> Case:
     """Many schedules are refused."""
-    kind = rng.choice(("bf16", "bf16", "f16", "i8", "u8", *EIGHTHS))
+    kind = rng.choice(("bf16", "bf16", "f16", "i8", "u8", "tf32", "tf32", *EIGHTHS))
     size, n = BYTES[kind], rng.choice(COLUMNS)
     depth = 32 // size
     groups = rng.choice(
@@ -206,7 +210,10 @@ def by_groups(rng: Random) -> Case:
         "k": depth * rng.choice((1, 2, 2, 4, 3)),
     }  # fmt: skip
     block = {"i": own["i"] * groups[0], "j": own["j"] * groups[1], "k": own["k"] * groups[2]}
-    draft = _draft(rng, kind, block, along_k=size == 1 and rng.random() < 0.95)
+    draft = _draft(rng, kind, block, along_k=size != 2 and rng.random() < 0.95)
+    held = {"i": "A", "j": "B"}[m_is] if rng.random() < 0.3 else ""
+    if held and not draft.batched and rng.random() < 0.5:
+        draft.orders[held] = draft.orders[held][::-1]
     factors = {x: draft.staged(rng, x, _swizzle(rng, x, draft, block)) for x in "AB"}
     _grid(rng, draft, block, roles(rng, groups[0] * groups[1] * groups[2]))
     _staging(rng, draft, block, factors)
@@ -214,6 +221,9 @@ def by_groups(rng: Random) -> Case:
         cyclic = rng.choice(("", "", "", "@cyclic(8)", "@cyclic(64)"))
         split = {d: f"WGP.{axis}{cyclic}" for d, axis, g in zip("ijk", "yxz", groups, strict=True) if g > 1}
         draft.step({d: own[d] for d in split}, split)
+    if held:
+        place = f"{held}:RM[{'1,2,3' if draft.batched else '1,2'}]"
+        draft.step({}, {}, *((place, "^") if held == "A" else ("^", place)))
     if rng.random() < 0.1:
         # a loop over parts of what a group computes, or of what is staged
         d, tile = rng.choice(((m_is, 64), ("k", depth), (n_is, n)))
@@ -221,14 +231,14 @@ def by_groups(rng: Random) -> Case:
     batch = {"b": 1} if draft.batched else {}
     inflight = rng.choice(("", "", " @inflight(0)", " @inflight(1)", " @inflight(2)"))
     atom = {m_is: 64, n_is: n, "k": depth, **batch}
-    more = f"@atom(wgmma){inflight}{promotion(rng, kind)}"
+    more = f"@atom(wgmma){inflight}{AS.get(kind, '')}{promotion(rng, kind)}"
     draft.step(atom, {m_is: "MMA.m", n_is: "MMA.n", "k": "MMA.k"}, more=more)
     return draft.case()
 
 
 def by_warps(rng: Random) -> Case:
     """Atoms of warps, whose fragments come from boxes."""
-    kind = rng.choice(("bf16", "f16", "i8", "f64", *EIGHTHS))
+    kind = rng.choice(("bf16", "f16", "i8", "f64", "tf32", *EIGHTHS))
     size, m = BYTES[kind], 16
     depths = (32,) if kind in EIGHTHS else (32 // size, 16 // size)
     if kind == "f64":
@@ -252,7 +262,7 @@ def by_warps(rng: Random) -> Case:
         draft.step({d: own[d] for d in split}, split)
     batch = {"b": 1} if draft.batched else {}
     cores = {"i": "MMA.m", "j": "MMA.n", "k": "MMA.k"}
-    draft.step({**atom, **batch}, cores, more=promotion(rng, kind))
+    draft.step({**atom, **batch}, cores, more=AS.get(kind, "") + promotion(rng, kind))
     return draft.case()
 
 

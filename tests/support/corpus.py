@@ -128,6 +128,8 @@ WORKLOADS: Mapping[str, Workload] = {
         _work("matmul_flat", *_MNK),
         _work("matmul_half", *_MNK),
         _work("matmul_bf16", *_MNK),
+        _work("matmul_tf32", *_MNK),
+        _work("matmul_tf32_t", *_MNK),
         _work("matmul_int8_t", *_MNK),
         _work("matmul_fp8", *_MNK),
         _work("matmul_fp8_bf16", *_MNK),

@@ -4,6 +4,7 @@ from mdh.checker.rules.arity import check_arity
 from mdh.checker.rules.banks import check_banks
 from mdh.checker.rules.capacity import check_capacity
 from mdh.checker.rules.combine import check_combines
+from mdh.checker.rules.consent import check_consent
 from mdh.checker.rules.copies import check_inward, check_known_extent
 from mdh.checker.rules.coverage import check_coverage, check_cyclic_nesting
 from mdh.checker.rules.depth import check_depth
@@ -26,9 +27,10 @@ from mdh.checker.rules.order import (
 )
 from mdh.checker.rules.parallel import check_order, check_races
 from mdh.checker.rules.pipeline import check_pipeline
-from mdh.checker.rules.roles import check_inflight, check_promote, check_roles
+from mdh.checker.rules.roles import check_inflight, check_promote, check_roles, check_turns
 from mdh.checker.rules.scatter import check_scatter
 from mdh.checker.rules.stores import check_stores
+from mdh.checker.rules.stream import check_stream
 from mdh.checker.rules.tiles import check_tiles
 from mdh.checker.rules.vectors import check_vectors
 from mdh.checker.rules.visibility import check_visibility
@@ -49,6 +51,7 @@ DRAFT_RULES = (
     check_tiles,
     check_layouts,
     check_for_order,
+    check_consent,
 )
 """Rules about each step as written. The plan is resolved only if none of these reports anything."""
 
@@ -91,6 +94,8 @@ TILE_RULES = (
     check_edges,
     check_capacity,
     check_group_registers,
+    check_turns,
+    check_stream,
     check_engines,
     check_banks,
     check_window,

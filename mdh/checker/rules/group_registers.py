@@ -8,10 +8,19 @@ from mdh.checker.rules.roles import LEAST, UNIT, askable, at_roles, most_of, sha
 from mdh.checker.subject import Subject
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import Space
+from mdh.ir.plan import Product
 
 OTHERS = 26
 """Registers of a thread besides its RM buffers, for descriptors, counters and addresses of results. With
 fewer, ptxas of CUDA 13.0 ignores what the roles ask for (C7507)."""
+
+
+def _words(subject: Subject, product: Product) -> int:
+    """Registers of RM buffers, and of a factor that is held in them."""
+    if product.held is None:
+        return register_words(subject.plan, subject.tiles)
+    m, _, k = subject.plan.steps[subject.plan.atoms or 0].atoms
+    return register_words(subject.plan, subject.tiles) + m * k * product.atom.a.count // product.atom.packed
 
 
 def check_group_registers(subject: Subject) -> Iterator[Diagnostic]:
@@ -26,7 +35,7 @@ def check_group_registers(subject: Subject) -> Iterator[Diagnostic]:
     if roles is not None and not all(map(askable, roles.registers or ())):
         return
     given = None if roles is None else roles.registers
-    words = register_words(plan, subject.tiles)
+    words = _words(subject, product)
     has = given[1] if given else share_of(plan, machine)
     if words + OTHERS <= has or words > machine.registers_per_thread:
         return

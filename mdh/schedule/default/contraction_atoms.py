@@ -276,7 +276,7 @@ def atom_outline(shape: Shape, found: Matrices, machine: Machine, plan: AtomTili
     sides = zip("mn", plan.sides, strict=True)
     tiles = {d: (axis, tile) for axis, side in sides for d, tile in side.atom.items()}
     terms = plan.part * prod(shape.extents[d] for d in found.others)
-    outline.atoms({**tiles, found.k: ("k", atom.k)}, atom.word, *found.promotion(terms))
+    outline.atoms({**tiles, found.k: ("k", atom.k)}, atom, *found.promotion(terms))
     return outline
 
 

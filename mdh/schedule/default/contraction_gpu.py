@@ -89,7 +89,8 @@ def contraction_gpu(
     shape: Shape, found: Contraction, machine: Machine, target: str, joining: Joining
 ) -> ScheduleBuilder:
     """The steps of the plan with the best estimate. Products of 8- and 16-bit factors are computed on tensor
-    cores where these can; those of f64 where the estimate is better, as it is but for small ones."""
+    cores where these can, and those of f32 if the user allows tf32; those of f64 where the estimate is
+    better, as it is but for small ones."""
     atoms = _by_atoms(shape, machine, target, joining)
     wide = atoms is None or shape.value_bytes > WORD
     threads = _by_threads(shape, found, machine, joining) if wide else None

@@ -332,7 +332,7 @@ def group_outline(shape: Shape, machine: Machine, plan: GroupTiling) -> Schedule
     columns = plan.block[found.n]
     terms = plan.part * prod(shape.extents[d] for d in found.others)
     taken = {**tiles, found.n: ("n", columns), found.k: ("k", atom.k)}
-    outline.atoms(taken, atom.word, *found.promotion(terms))
+    outline.atoms(taken, atom, *found.promotion(terms))
     return outline
 
 

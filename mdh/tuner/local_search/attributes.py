@@ -8,7 +8,7 @@ from mdh.schedule.attributes import ATTRIBUTES, Attribute, Parameter, Site
 from mdh.schedule.model import Arg, ArgCall, Attr, BufferPlace, Caret
 from mdh.tuner.local_search.subject import SearchSubject, Steps, entries_of, put, with_entry
 
-_LEFT_OUT = frozenset({"atom", "acc", "roles"})
+_LEFT_OUT = frozenset({"atom", "acc", "as", "roles"})
 """Attributes that need an MMA step, or warps that load for others."""
 _GONE = 0.3
 """The probability that a chosen attribute is removed; otherwise it gets another value."""

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.copy_engine import TensorMap
-from mdh.ir.dtype import BY_NAME
+from mdh.ir.dtype import BY_NAME, TF32
 from mdh.ir.kernel import Launch
 from mdh.ir.numerics import ByStage, Numerics
 from mdh.machine import print_machine, read_machine
@@ -190,7 +190,8 @@ def _read_arg(value: list[Any]) -> Arg:
     if len(value) == 8:
         name, buffer, dtype, shape, box, swizzle, written, steps = value
         sizes = (tuple(shape), tuple(box))
-        return TensorMap(name, buffer, BY_NAME[dtype], *sizes, swizzle, written, tuple(steps))
+        kind = (BY_NAME | {TF32.name: TF32})[dtype]
+        return TensorMap(name, buffer, kind, *sizes, swizzle, written, tuple(steps))
     name, dtype, shape, size, readonly = value
     return BufferArg(name, BY_NAME[dtype], tuple(shape), size, readonly)
 

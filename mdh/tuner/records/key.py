@@ -28,6 +28,7 @@ _MEASURED = frozenset(
         "peak_f32",
         "peak_f64",
         "tensor_f16",
+        "tensor_tf32",
         "tensor_i8",
         "tensor_f64",
         "tensor_f8",
@@ -91,6 +92,7 @@ def program_parts(program: Program, *, deterministic: bool) -> Parts:
         ("arrays", arrays),
         ("strict_fp", "yes" if program.strict_fp else "no"),
         ("deterministic", "yes" if deterministic else "no"),
+        *((("allowed", ", ".join(program.allowed)),) if program.allowed else ()),
     )
 
 
