@@ -55,9 +55,9 @@ def fragment_words(plan: StagePlan) -> int:
     step = None if plan.atoms is None else plan.steps[plan.atoms]
     if step is None or step.product is None or step.product.atom.grouped:
         return 0
-    atom, parts = step.product.atom, [s.parts for s in step.splits]
-    left = atom.a.count * atom.left.bytes * parts[step.product.m]
-    right = atom.b.count * atom.right.bytes * parts[step.product.n]
+    atom, (m, n, _) = step.product.atom, step.atoms
+    left = atom.a.count * atom.left.bytes * m
+    right = atom.b.count * atom.right.bytes * n
     return (left + right) // WORD
 
 
