@@ -169,7 +169,7 @@ def test_no_spills(kind: str, layout: str, machine: str) -> None:
         program, text, module = defaulted(Product(kind, layout, m, n, k).text, machine)
         cubin = compile_cubin(emit(module, program), load_machine(machine).arch)
         assert cubin.warnings == ()
-        # of atoms of warps ptxas makes conversions and atoms of f16 there, and keeps a few addresses in memory
+        # there ptxas makes conversions and atoms of f16 of warps' atoms, and keeps a few addresses in memory
         unpacked = kind == "f8mixed" and machine == "h100" and "wgmma" not in text
         assert cubin.spill_bytes <= (16 if unpacked else 0), text
 
