@@ -16,7 +16,10 @@ SWAPPED = """1: (de-)comp( 64, 128, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ ) {roles}
 4: (de-)comp( 64, 64, {k} ) ( ^, ^ ; ^ ) ( MMA.n, MMA.m, MMA.k ) @atom(wgmma) {more}
 """
 """The rows of the atoms run along the columns of C, whose factor is in registers."""
-KINDS = {"tf32": (32, 8, "@as(tf32)"), "bf16": (64, 16, ""), "f16": (64, 16, ""), "i8": (128, 32, ""), "f8e4m3": (128, 32, "")}
+KINDS = {
+    "tf32": (32, 8, "@as(tf32)"), "bf16": (64, 16, ""), "f16": (64, 16, ""), "i8": (128, 32, ""),
+    "f8e4m3": (128, 32, ""),
+}  # fmt: skip
 ROLES = "@roles(load=1, math=2)"
 
 
