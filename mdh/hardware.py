@@ -65,7 +65,8 @@ class CacheHint(StrEnum):
 
 class Combine(StrEnum):
     """How the parts of a reduction are combined (docs/language.md section 5), from the inside out: among
-    lanes of a warp, threads of a block, blocks of a cluster; across the grid by one of the last three."""
+    lanes of a warp, threads of a block, blocks of a cluster; across the grid by one of the next three. With
+    the last one, the blocks of a persistent grid share a loop that is not split."""
 
     SHUFFLE = "shuffle"
     SHARED = "shared"
@@ -73,6 +74,7 @@ class Combine(StrEnum):
     ATOMIC = "atomic"
     TICKET = "ticket"
     KERNEL = "kernel"
+    STREAM = "stream"
 
 
 class SyncScope(StrEnum):

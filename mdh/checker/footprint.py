@@ -29,10 +29,11 @@ def store_bytes(program: Program, plan: StagePlan, tiles: Tiles) -> int:
 
 def token_bytes(plan: StagePlan) -> int:
     """Bytes of the tokens of tma copies: for each slot one that says it is filled, and with `@roles` one that
-    says it is free."""
+    says it is free. With `turns`, each team has one that says it is its turn."""
     slots = [s.stages for s in plan.steps if any(x.engine is Engine.TMA for x in s.stagings)]
     each = TOKEN * (1 if plan.roles is None else 2)
-    return sum(-(-n * each // ALIGNMENT) * ALIGNMENT for n in slots)
+    turns = [plan.teams * TOKEN] if plan.teams > 1 else []
+    return sum(-(-n // ALIGNMENT) * ALIGNMENT for n in (*(n * each for n in slots), *turns))
 
 
 def register_words(plan: StagePlan, tiles: Tiles) -> int:

@@ -213,7 +213,8 @@ def _grid(draft: Draft, order: tuple[int, ...], found: Found) -> Grid:
 
 
 def _roles(draft: Draft, steps: list[PlanStep], found: Found) -> Roles | None:
-    """`@roles` of the step that splits over BLK. Without `math`, all threads compute that the steps have."""
+    """`@roles` of the step that splits over BLK. Without `math`, all threads compute that the steps have; by
+    turns, twice as many."""
     out = None
     threads = prod(s.parts for step in steps for s in step.splits if s.layer in THREADED)
     for step in draft.splitting:
@@ -228,8 +229,9 @@ def _roles(draft: Draft, steps: list[PlanStep], found: Found) -> Roles | None:
             ratio = said.value if said is not None and isinstance(said.value, str) else None
             shares = None if ratio is None else tuple(int(n) for n in ratio.split("/"))
             registers = None if shares is None else (shares[0], shares[1])
-            math = number(attr, "math") or -(-threads // GROUP_LANES)
-            out = Roles(number(attr, "load") or 1, math, registers)
+            turns = word(attr) == "turns"
+            math = number(attr, "math") or -(-threads // GROUP_LANES) * (2 if turns else 1)
+            out = Roles(number(attr, "load") or 1, math, registers, turns)
     return out
 
 

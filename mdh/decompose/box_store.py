@@ -93,7 +93,7 @@ def box_store(program: Program, plan: StagePlan, levels: Levels) -> ResultBoxes 
         fact = f"an atom's {product.atom.n} columns do not fall into pieces of {columns}"
         return fact, f"subtile: {', '.join(map(str, fitting))}"
     atoms = step.splits[product.m].parts * step.splits[product.n].parts
-    groups = plan.units(Layer.WGP)
+    groups = plan.units(Layer.WGP) * plan.teams
     pieces = product.atom.n // columns
     return ResultBoxes(holding.buffer, buffer.dtype, axis, product.atom.m, columns, pieces, atoms, groups)
 

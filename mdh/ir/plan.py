@@ -5,9 +5,10 @@ All `^`, aliases, defaults and fallbacks are resolved; every step, the implied l
 """
 
 from dataclasses import dataclass, field
+from math import prod
 
-from mdh.hardware import BlockOrder, CacheHint, Combine, Engine, Layer, Space
-from mdh.ir.atoms import Atom
+from mdh.hardware import THREADED, BlockOrder, CacheHint, Combine, Engine, Layer, Space
+from mdh.ir.atoms import GROUP_LANES, Atom
 from mdh.ir.expr import Load
 from mdh.ir.program import Program, Stage
 from mdh.ir.tile import Tiles
@@ -69,9 +70,9 @@ class Holding:
     """`C:R[l]` of an output, or attributes on its `^`: where partial results live.
 
     region: None if no region opens at this step and the entry only carries attributes. combine: how parts of
-    a reduction that core layers split are combined (shuffle, shared, cluster, atomic, ticket, kernel); None
-    if this entry does not say. engine: `tma` if the copy engine stores the results, `subtile` columns at
-    once.
+    a reduction that core layers split are combined (shuffle, shared, cluster, atomic, ticket, kernel), or
+    `stream`; None if this entry does not say. engine: `tma` if the copy engine stores the results, `subtile`
+    columns at once.
     """
 
     buffer: str
@@ -141,11 +142,13 @@ class Roles:
     """`@roles`: `load` warp groups of a block copy, the others, of which there are `math`, compute.
 
     registers: of each thread that copies, and of each that computes; None: the compiler's share for both.
+    turns: the groups that compute form teams, which take the tiles of the block by turns.
     """
 
     load: int
     math: int
     registers: tuple[int, int] | None = None
+    turns: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +192,29 @@ class StagePlan:
     def atoms(self) -> int | None:
         """Index of the step whose parts are atoms of tensor cores."""
         return next((s for s, step in enumerate(self.steps) if step.product is not None), None)
+
+    @property
+    def streamed(self) -> bool:
+        """Whether the blocks of the grid share the iterations of all tiles evenly (`@combine(stream)`)."""
+        return any(h.combine is Combine.STREAM for step in self.steps for h in step.holdings)
+
+    @property
+    def threads(self) -> int:
+        """Threads that compute a tile of a block together: those that the steps split over."""
+        return prod(self.units(layer) for layer in THREADED)
+
+    @property
+    def teams(self) -> int:
+        """Sets of so many threads that take the tiles of a block by turns; 1: the same threads take all."""
+        if self.roles is None or not self.roles.turns:
+            return 1
+        return max(1, self.roles.math * GROUP_LANES // self.threads)
+
+    @property
+    def block_threads(self) -> int:
+        """All threads of a block on a GPU: those that compute, and those that only copy."""
+        copying = 0 if self.roles is None else self.roles.load * GROUP_LANES
+        return self.threads * self.teams + copying
 
     def units(self, layer: Layer) -> int:
         """The number of units of a layer: the product of its parts over all dimensions."""

@@ -7,6 +7,7 @@ Whatever may run runs in an order that a seed draws: warps, copies that land, an
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 
 import ml_dtypes
@@ -303,26 +304,15 @@ class Cluster:
         block.running += 1
         self.tasks.append(Task(name, block, steps, self.order.choice((1.0, 1.0, 1.0, 0.03, 10.0))))
 
-    def run(self) -> None:
-        while self.tasks:
-            free = [t for t in self.tasks if t.free]
-            landings, atoms = self.landings, [act for q in self.queues if (act := q()) is not None]
-            weights = [*(t.weight for t in free), *(self.eager["landing"] for _ in landings)]
-            weights += [self.eager["atom"] for _ in atoms]
-            events = [*free, *landings, *atoms]
-            if not events:
-                waits = ", ".join(f"{t.name}: {t.pause.text}" for t in self.tasks if t.pause)
-                raise AssertionError(f"nobody can go on: {waits}")
-            chosen = self.order.choices(events, weights if any(weights) else None)[0]
-            match chosen:
-                case Task():
-                    self._step(chosen)
-                case Landing():
-                    self.landings.remove(chosen)
-                    chosen.land(self.memory)
-                case _:
-                    chosen()
-        assert not self.landings, "boxes land after the kernel has ended"
+    def events(self) -> list[tuple[Callable[[], None], float]]:
+        """All that can happen next, and how likely it is."""
+        out = [(partial(self._step, t), t.weight) for t in self.tasks if t.free]
+        out += [(partial(self._land, x), self.eager["landing"]) for x in self.landings]
+        return out + [(act, self.eager["atom"]) for q in self.queues if (act := q()) is not None]
+
+    def _land(self, landing: Landing) -> None:
+        self.landings.remove(landing)
+        landing.land(self.memory)
 
     def _step(self, task: Task) -> None:
         try:
@@ -333,3 +323,15 @@ class Cluster:
             if task.block.ended:
                 lost = [x for x in self.landings if x.block is task.block]
                 assert not lost, "a box lands where the block has ended"
+
+
+def run_together(clusters: list[Cluster], order: random.Random) -> None:
+    """Runs clusters to their end, of which each may wait for the others."""
+    while any(c.tasks for c in clusters):
+        events = [e for c in clusters for e in c.events()]
+        if not events:
+            waits = ", ".join(f"{t.name}: {t.pause.text}" for c in clusters for t in c.tasks if t.pause)
+            raise AssertionError(f"nobody can go on: {waits}")
+        acts, weights = zip(*events, strict=True)
+        order.choices(acts, weights if any(weights) else None)[0]()
+    assert not any(c.landings for c in clusters), "boxes land after the kernel has ended"

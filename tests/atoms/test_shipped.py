@@ -14,6 +14,9 @@ WITH_ATOMS = [s for s in schedules() if "MMA." in s.source.text]
 SMALL = [(s, use) for s in WITH_ATOMS for use in s.small]
 FULL = [(s, use, name) for s in WITH_ATOMS for use in s.uses for name in use.machines]
 
+UNITS = 3
+"""Multiprocessors, so that blocks of @persistent have several tiles."""
+
 
 def _product(name: str, arrays: dict[str, Array]) -> Array:
     wide = np.int64 if "int8" in name else np.float64
@@ -24,7 +27,7 @@ def _product(name: str, arrays: dict[str, Array]) -> Array:
 @pytest.mark.parametrize(("shipped", "use"), SMALL, ids=[f"{s.name}-{u.program}" for s, u in SMALL])
 def test_right_at_small_sizes(shipped: Shipped, use: Use) -> None:
     c = WORKLOADS[use.program].source.text
-    before, after = computed(c, shipped.source.text, seed=11, **dict(use.sizes))
+    before, after = computed(c, shipped.source.text, seed=11, units=UNITS, **dict(use.sizes))
     np.testing.assert_array_equal(after["C"], _product(use.program, before).astype(after["C"].dtype))
 
 

@@ -6,7 +6,6 @@ from mdh.checker.loops import by_layer
 from mdh.checker.subject import Subject, parts
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import THREADED, Layer
-from mdh.ir.atoms import GROUP_LANES
 from mdh.ir.plan import StagePlan
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
@@ -24,15 +23,18 @@ def check_threads(subject: Subject) -> Iterator[Diagnostic]:
     for loop in loops:
         threads *= loop.parts
     limit = subject.machine.threads_per_block
-    roles = subject.plan.roles
-    copying = 0 if roles is None else roles.load * GROUP_LANES
-    if threads + copying > limit:
-        shown = " × ".join(str(x.parts) for x in loops)
-        product = f"{shown} = {threads}" if len(loops) > 1 else str(threads)
+    teams = subject.plan.teams
+    copying = subject.plan.block_threads - threads * teams
+    if threads * teams + copying > limit:
+        factors = [*(x.parts for x in loops), *([teams] if teams > 1 else [])]
+        threads *= teams
+        shown = " × ".join(map(str, factors))
+        product = f"{shown} = {threads}" if len(factors) > 1 else str(threads)
         more = f" and {copying} that copy" if copying else ""
         headline = f"a block of {product} threads{more}, `{subject.machine.name}` allows {limit}"
         labels = tuple(label for layer in THREADED for label in subject.split_spans(layer))
-        said = f"larger tiles in these entries, so that parts multiply to at most {limit - copying}"
+        most = (limit - copying) // teams
+        said = f"larger tiles in these entries, so that parts multiply to at most {most}"
         witness = (("threads", threads + copying), ("limit", limit))
         yield Diagnostic(THREADS, headline, labels, help=said, witness=witness)
 

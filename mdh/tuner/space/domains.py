@@ -3,7 +3,7 @@
 from itertools import permutations
 
 from mdh.checker.resolve import AXES
-from mdh.hardware import Engine, Layer, Space
+from mdh.hardware import Combine, Engine, Layer, Space
 from mdh.ir.program import Program
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
@@ -102,6 +102,8 @@ def _argument_values(
     values = opening.parameter.domain
     if opening.attribute == "copy" and opening.parameter.words and opening.parameter.name is None:
         return tuple(v for v in values if v in machine.copy_engines and v != Engine.TMA)
+    if opening.attribute == "combine" and any(a.name == "roles" for s in section.steps for a in s.attrs):
+        return (*values, Combine.STREAM)
     if opening.attribute == "atom":
         stage = next(s for s in program.stages if s.name == opening.stage)
         words = {a.word for a in fitting_atoms(stage, section, machine)}
