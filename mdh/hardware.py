@@ -31,6 +31,11 @@ BLOCKED = (Layer.CLU, Layer.BLK)
 """Layers whose units are blocks of the grid."""
 THREADED = (Layer.WGP, Layer.WRP, Layer.THR)
 """Layers whose units share a block."""
+UNIT_AXES = "xyzuv"
+"""Axes of units, the fastest first. Schedules name the first three. Lanes that share an atom along several
+dimensions take one for each."""
+GRID_AXES = 3
+"""How many of them grids and blocks have."""
 
 
 class Space(StrEnum):

@@ -6,7 +6,8 @@ Requires a draft that the structural rules accept. Source: language.md sections 
 from dataclasses import replace
 from math import prod
 
-from mdh.checker.atoms import lane_steps, product_of
+from mdh.checker.atom_places import lane_steps
+from mdh.checker.atoms import product_of
 from mdh.checker.concrete import concrete_steps
 from mdh.checker.entries import holding_of, staging_of
 from mdh.checker.options import Found, argument, keep, no_effect, number, ordering, word

@@ -5,6 +5,7 @@ All `^`, aliases, defaults and fallbacks are resolved; every step, the implied l
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
 
 from mdh.hardware import THREADED, BlockOrder, CacheHint, Combine, Engine, Layer, Space
@@ -87,18 +88,47 @@ class Holding:
 
 
 @dataclass(frozen=True, slots=True)
+class AtomDim:
+    """A dimension on an axis of an atom: it has `tile` elements in `room` places, of which the last ones may
+    be empty. weight: places from an element to the next one; elements of the dimensions behind it lie between
+    them."""
+
+    dim: int
+    tile: int
+    room: int
+    weight: int
+
+    def of(self, place: int) -> int:
+        """The element at a place along the axis."""
+        return place // self.weight % self.room
+
+
+@dataclass(frozen=True)
 class Product:
-    """What the atoms of an MMA step compute: C += A B. m, n, k: the dimensions that they run over. left,
-    right: the reads of A and B. held: index of the step at which an entry puts A into registers for atoms of
-    warp groups; None: they read it in shared memory."""
+    """What the atoms of an MMA step compute: C += A B. m, n, k: the dimensions that they run over, the last
+    one of each axis the fastest. left, right: the reads of A and B. held: index of the step at which an entry
+    puts A into registers for atoms of warp groups; None: they read it in shared memory."""
 
     atom: Atom
-    m: int
-    n: int
-    k: int
+    m: tuple[AtomDim, ...]
+    n: tuple[AtomDim, ...]
+    k: tuple[AtomDim, ...]
     left: Load
     right: Load
     held: int | None = None
+
+    @property
+    def axes(self) -> dict[str, tuple[AtomDim, ...]]:
+        return {"m": self.m, "n": self.n, "k": self.k}
+
+    @property
+    def dims(self) -> tuple[AtomDim, ...]:
+        return (*self.m, *self.n, *self.k)
+
+    @cached_property
+    def taken(self) -> frozenset[int]:
+        """All dimensions that the atoms run over."""
+        return frozenset(x.dim for x in self.dims)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +164,14 @@ class PlanStep:
         it does so within a turn. 0: it has none."""
         if self.promote is None or self.product is None:
             return 0
-        return max(1, self.promote // self.splits[self.product.k].parent)
+        return max(1, self.promote // prod(self.splits[x.dim].parent for x in self.product.k))
+
+    @property
+    def atoms(self) -> tuple[int, int, int]:
+        """Atoms along m, n and k that the unit of an MMA step issues."""
+        axes = () if self.product is None else (self.product.m, self.product.n, self.product.k)
+        m, n, k = (prod(self.splits[x.dim].parts for x in dims) for dims in axes)
+        return m, n, k
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ def _by_groups(nest: Nest, step: PlanStep) -> bool:
     product = _group_product(nest)
     if product is None:
         return False
-    if any(g.dim not in (product.m, product.n, product.k) for g in nest.levels.guards):
+    if any(g.dim not in product.taken for g in nest.levels.guards):
         return False
     copies = (c for c in nest.tiles.copies if nest.plan.steps[c.step] is step)
     read = _factors(nest, product.left if product.held is None else product.right, product.right)
@@ -186,14 +186,18 @@ def _boxes(nest: Nest, ring: TokenRing, copy: StagedCopy, slot: tuple[Expr, ...]
     boxes = copy.boxes if sharing is None else sharing.boxes
     assert boxes is not None
     array = nest.buffers[copy.staging.buffer]
-    said = TensorMap("", array.name, _type(nest, copy), array.shape, boxes.shape, dst.buf.swizzle)
+    paces = tuple(axis.pace or 1 for axis in dst.axes)
+    steps = paces if max(paces) > 1 else ()
+    seen = _type(nest, copy)
+    said = TensorMap("", array.name, seen, array.shape, boxes.shape, dst.buf.swizzle, steps=steps)
     name = nest.declarations.map_of(said).name
     mine = None if sharing is None else number((Var(lv.var), lv.parts) for lv in sharing.blocks)
     peers = None if sharing is None else _peers(nest, sharing)
     lead = slot if _slotted(copy) else ()
     out: list[Stmt] = []
     for start in boxes.starts:
-        first = [nest.expr(axis.low.shift(n), scope) for axis, n in zip(dst.axes, start, strict=True)]
+        ahead = [n * pace for n, pace in zip(start, paces, strict=True)]
+        first = [nest.expr(axis.low.shift(n), scope) for axis, n in zip(dst.axes, ahead, strict=True)]
         place: list[Expr] = [num(n) for n in start]
         block: Expr = num(start[-1] // dst.span) if dst.span else ZERO
         if sharing is not None and mine is not None:

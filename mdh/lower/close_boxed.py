@@ -47,7 +47,7 @@ def clips(nest: Nest, dims: Collection[int]) -> bool:
         return False
     _, product = _product(nest)
     brought = all(s.engine is Engine.TMA for step in nest.plan.steps for s in step.stagings)
-    return brought and _alone(nest) and all(d in (product.m, product.n) for d in dims)
+    return brought and _alone(nest) and set(dims) <= {x.dim for x in (*product.m, *product.n)}
 
 
 def _alone(nest: Nest) -> bool:
@@ -67,7 +67,7 @@ def close_boxed(nest: Nest, region: Region, boxes: ResultBoxes, scope: Scope) ->
     # loops of the region around its atoms, and over them
     held = (nest.levels.of_var(var) for var in region.loops if var not in scope.values)
     levels = [lv for lv in held if lv.step <= s and lv.layer not in THREADED]
-    levels.sort(key=lambda lv: (lv.step, lv.dim == product.n))
+    levels.sort(key=lambda lv: (lv.step, lv.dim == product.n[0].dim))
     atoms = product_of(*(range(lv.parts) for lv in levels), range(boxes.pieces))
     out: list[Stmt] = []
     for n, (*atom, piece) in enumerate(atoms):
@@ -135,7 +135,7 @@ def _written(
     columns at once, others one by one. where: the first indices of the slot."""
     s, product = _product(nest)
     # the level over blocks of 8 columns, of which a piece has some
-    blocks = _level(nest, product.n, s + 1)
+    blocks = _level(nest, product.n[0].dim, s + 1)
     held = boxes.columns // COLUMNS
     matrices = boxes.dtype.bytes == 2
     pair = 2 if matrices and held % 2 == 0 else 1
@@ -151,7 +151,8 @@ def _written(
     else:
         outer = {lv.var: Affine() for lv in nest.levels.all if lv.step <= s}
         here = scope.with_values(dict.fromkeys(values, within))
-        place = [nest.expr(nest.levels.index[d].substitute(outer), here) for d in (product.m, product.n)]
+        dims = (product.m[0].dim, product.n[0].dim)
+        place = [nest.expr(nest.levels.index[d].substitute(outer), here) for d in dims]
         body = _staged(nest, region, boxes, at, stage, (*where, *place))
     return body if held == pair else [loop(var, held // pair, body, ForKind.UNROLL)]
 
@@ -178,7 +179,7 @@ def _matrices(
     s, product = _product(nest)
     first, second = columns
     warp, half, element = (
-        _level(nest, d, s + n) for d, n in ((product.m, 1), (product.m, 2), (product.n, 3))
+        _level(nest, x.dim, s + n) for (x,), n in ((product.m, 1), (product.m, 2), (product.n, 3))
     )
     assert warp is not None and half is not None and element is not None
     shape = (2 if second else 1, half.parts, element.parts)

@@ -1,12 +1,13 @@
 """Binding units to hardware: the launch shape, and every core level's variable from block and thread ids.
 
 Linear thread id, x fastest: lanes of a warp, warps, warp groups. A block without WRP, WGP and roles has
-its own shape; otherwise it is one-dimensional and coordinates are digits of the linear id.
+its own shape, if its threads have no more axes than it. Otherwise it is one-dimensional, and coordinates are
+digits of the linear id.
 """
 
 from math import prod
 
-from mdh.hardware import BLOCKED, BlockOrder, Layer
+from mdh.hardware import BLOCKED, GRID_AXES, BlockOrder, Layer
 from mdh.ir.construct import ZERO, add, digit, div, mod, mul, num, scaled
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Call, Expr, Var
@@ -72,7 +73,9 @@ def _block(nest: Nest) -> tuple[int, int, int]:
 
 def _linear(nest: Nest) -> bool:
     """Whether the block is one-dimensional: threads that copy come after those that compute."""
-    return nest.plan.roles is not None or any(nest.plan.units(layer) > 1 for layer in (Layer.WGP, Layer.WRP))
+    more = any(lv.axis >= GRID_AXES for lv in nest.thread_levels())
+    grouped = any(nest.plan.units(layer) > 1 for layer in (Layer.WGP, Layer.WRP))
+    return nest.plan.roles is not None or grouped or more
 
 
 def bind_blocks(nest: Nest, body: list[Stmt]) -> list[Stmt]:

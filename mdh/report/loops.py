@@ -4,13 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mdh.decompose.stream import stream_level
-from mdh.hardware import Engine, Layer
+from mdh.hardware import UNIT_AXES, Engine, Layer
 from mdh.ir.atoms import GROUP_LANES
 from mdh.ir.layout import Level
 from mdh.ir.plan import PlanStep, StagePlan
 from mdh.ir.tile import Copy, Hold
-
-AXES = "xyz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ def _loop(plan: StagePlan, level: Level, depth: int) -> LoopRow:
     detail += _of_atoms(plan, step)
     if level is next((lv for lv in plan.tiles.levels.all if lv.layer is Layer.BLK), None):
         detail += _of_teams(plan)
-    name = f"{level.layer}.{AXES[level.axis]}" if level.layer else "for"
+    name = f"{level.layer}.{UNIT_AXES[level.axis]}" if level.layer else "for"
     kind = "unit" if level.layer else "for"
     return LoopRow(depth, kind, name, step.number, dim, level.parts, level.tile, last, ", ".join(detail))
 

@@ -72,7 +72,8 @@ def _kernel_lines(kernel: Kernel) -> list[str]:
     lines.extend(f"    {_buffer(b)}{' readonly' if b.readonly else ''}" for b in kernel.buffers)
     lines.extend(f"    {name}: {dtype}" for name, dtype in kernel.scalars)
     for m in kernel.maps:
-        lines.append(f"    {m.name}: map of {m.buffer}, boxes {m.box}, swizzle {m.swizzle}")
+        steps = f", steps {m.steps}" if m.steps else ""
+        lines.append(f"    {m.name}: map of {m.buffer}, boxes {m.box}{steps}, swizzle {m.swizzle}")
     lines.extend(_block(kernel.body, 4))
     return lines
 

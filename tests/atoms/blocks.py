@@ -192,7 +192,9 @@ class Landing:
         """From now on nobody knows what lies where the box will be."""
         m, slot = self.map, self.block.shared.slots[self.buffer]
         assert len(m.box) <= 5, "more dimensions than the copy engine has"
-        assert all(0 < n <= 256 for n in m.box), "a box that is too long"
+        assert all(0 < n <= 256 for n in m.passed), "a box that is too long"
+        assert all(0 < n <= 8 for n in m.steps), "a step that the copy engine has not"
+        assert not m.steps or m.steps[-1] == 1, "rows of a box have gaps"
         row = m.box[-1] * m.dtype.bytes
         assert row % 16 == 0, "rows of a box are not whole units"
         assert not m.swizzle or row <= m.swizzle, "rows of a box are longer than its swizzle"
@@ -207,7 +209,8 @@ class Landing:
         assert not self.block.ended, "a box lands where the block has ended"
         m = self.map
         array = memory[m.buffer].reshape(m.shape)
-        at = np.meshgrid(*(np.arange(n) + x for n, x in zip(m.box, self.start, strict=True)), indexing="ij")
+        each = zip(m.box, m.steps or (1,) * len(m.box), self.start, strict=True)
+        at = np.meshgrid(*(np.arange(n) * step + x for n, step, x in each), indexing="ij")
         inside = np.ones(m.box, bool)
         for x, n in zip(at, m.shape, strict=True):
             inside &= (x >= 0) & (x < n)

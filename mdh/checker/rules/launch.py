@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from mdh.checker.loops import by_layer
 from mdh.checker.subject import Subject, parts
 from mdh.diagnostics import Diagnostic
-from mdh.hardware import THREADED, Layer
+from mdh.hardware import GRID_AXES, THREADED, Layer
 from mdh.ir.plan import StagePlan
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
@@ -43,7 +43,7 @@ def check_block_axes(subject: Subject) -> Iterator[Diagnostic]:
     """K161. THR parts on axis a <= the machine's block limit of a; with WRP or WGP the block has one axis."""
     if subject.machine.kind == "cpu" or any(by_layer(subject.plan, Layer.WRP, Layer.WGP)):
         return
-    for loop in by_layer(subject.plan, Layer.THR):
+    for loop in (x for x in by_layer(subject.plan, Layer.THR) if x.axis < GRID_AXES):
         limit = subject.machine.block_limits[loop.axis]
         if loop.parts > limit and loop.parts <= subject.machine.threads_per_block:
             axis = f"THR.{'xyz'[loop.axis]}"

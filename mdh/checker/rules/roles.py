@@ -15,7 +15,7 @@ from mdh.ir.tile import Copy, Hold, Loop, Node, Units, walk
 from mdh.machine import Machine
 from mdh.wording import plural
 
-CODE, EFFECT = "K174", "K110"
+CODE, EFFECT, STEP = "K174", "K110", "K170"
 UNIT, LEAST, MOST = 8, 24, 256
 """Registers that a warp group can ask for: multiples of 8 in this range, the end not included."""
 IN_BLOCK = (Combine.SHARED, Combine.CLUSTER, Combine.TICKET)
@@ -210,13 +210,22 @@ def check_inflight(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def check_promote(subject: Subject) -> Iterator[Diagnostic]:
-    """K110. `@promote(n)` adds to a second accumulator what atoms keep fewer bits of than f32 has."""
+    """K110. `@promote(n)` adds to a second accumulator what atoms keep fewer bits of than f32 has.
+
+    K170. It counts along one dimension of k.
+    """
     for i, step in enumerate(subject.plan.steps):
         if step.promote is not None and step.product is not None and not step.product.atom.coarse:
             atom = step.product.atom
             headline = f"`@promote({step.promote})` has no effect on atoms that multiply {atom.left}"
             said = f"leave it out: they keep all bits of {atom.acc}"
             yield Diagnostic(EFFECT, headline, subject.at_step_attr(i, "promote"), help=said)
+        elif step.promote is not None and step.product is not None and len(step.product.k) > 1:
+            headline = (
+                f"`@promote({step.promote})` counts elements along one dimension, and MMA.k has several"
+            )
+            said = "one dimension on MMA.k; steps outside take the loops over the others"
+            yield Diagnostic(STEP, headline, subject.at_step_attr(i, "promote"), help=said)
 
 
 def _slots(subject: Subject) -> int:

@@ -10,14 +10,14 @@ from itertools import pairwise
 from math import prod
 
 from mdh.decompose.accesses import accesses_of
-from mdh.hardware import THREADED, Combine, Engine, Layer, Space
+from mdh.hardware import THREADED, UNIT_AXES, Combine, Engine, Layer, Space
 from mdh.ir.affine import Affine
 from mdh.ir.layout import Level, Levels
 from mdh.ir.plan import Plan, PlanStep, StagePlan
 from mdh.ir.program import DimKind, Program
 from mdh.ir.tile import Hold, Tile, Tiles
 from mdh.lower.threads import thread_stride
-from mdh.report.loops import AXES, loop_rows
+from mdh.report.loops import loop_rows
 from mdh.wording import plural
 
 
@@ -169,7 +169,7 @@ def _digit(plan: StagePlan, lv: Level, weight: int) -> DigitView:
     threads = 0
     if lv.layer in THREADED:
         threads = thread_stride(plan, lv.layer, lv.axis) * lv.piece
-    axis = AXES[lv.axis] if lv.layer else ""
+    axis = UNIT_AXES[lv.axis] if lv.layer else ""
     return DigitView(lv.var, lv.step, lv.parts, weight, lv.piece, lv.layer or "", axis, threads)
 
 

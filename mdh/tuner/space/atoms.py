@@ -15,17 +15,19 @@ from mdh.schedule.model import BufferPlace, Section, Step, Unit
 class DividedTiles:
     """What a step's tiles along a dimension must be. sizes: of an atom, None at other steps; the first
     `usual` of them are the domain of a hole without a set. exact_from: parts divide the tile above exactly
-    where that has at most so many elements; 0: never."""
+    where that has at most so many elements; 0: never. looping: single elements may leave a loop over atoms:
+    several dimensions share an axis."""
 
     sizes: tuple[int, ...] | None = None
     usual: int = 0
     exact_from: int = 0
+    looping: bool = False
 
     def fits(self, parent: int, tile: int) -> bool:
         if self.sizes is None:
             return parent > self.exact_from or parent % tile == 0
         # a dimension that is no axis of atoms has been split to single elements outside
-        return tile in self.sizes and parent % tile == 0 and (tile > 1 or parent == 1)
+        return tile in self.sizes and parent % tile == 0 and (self.looping or tile > 1 or parent == 1)
 
 
 FREE = DividedTiles()
@@ -66,8 +68,19 @@ def divided_tiles(stage: Stage, section: Section, machine: Machine, dim: int) ->
     for n in range(len(steps) - 1):
         inside = axis is not None and staged is not None and n > staged
         out.append(DividedTiles(exact_from=extent if inside else extent - 1 if axis == "k" else 0))
-    last = DividedTiles((1,), 1) if axis is None else DividedTiles(*_sizes(atoms, axis))
-    return (*out, last)
+    return (*out, _last(atoms, axis, list(axes.values()).count(axis or "")))
+
+
+def _last(atoms: tuple[Atom, ...], axis: str | None, sharing: int) -> DividedTiles:
+    """Of the MMA step. sharing: dimensions on the axis."""
+    if axis is None:
+        return DividedTiles((1,), 1)
+    if sharing == 1:
+        return DividedTiles(*_sizes(atoms, axis))
+    most = max(_along(a, axis) for a in atoms)
+    powers = [1 << n for n in range(most.bit_length()) if 1 << n <= most]
+    others = (n for n in range(1, most + 1) if n not in powers)
+    return DividedTiles((*powers, *others), len(powers), looping=True)
 
 
 def _axes(step: Step) -> dict[int, str]:
