@@ -66,15 +66,16 @@ def combine_bytes(plan: StagePlan) -> int:
     scan.
 
     Shuffles need none, unless the last warp of the block is partial. With tickets, blocks learn who came
-    last. With look-back, a block also passes on a value for each element that its threads share. In plans
-    that the lowering makes, `combines` may end at the one result that they compute.
+    last, and with `stream` their number. With look-back, a block also passes on a value for each element that
+    its threads share. In plans that the lowering makes, `combines` may end at the one result that they
+    compute.
     """
     threads = math.prod(plan.units(layer) for layer in THREADED)
     kinds = [d.kind for d in plan.stage.dims]
     scan = DimKind.PS in kinds
     shared = (x for step in plan.steps for x in step.splits if x.layer in THREADED)
     groups = math.prod(x.parts for x in shared if kinds[x.dim] is DimKind.CC)
-    out = 0
+    out = ALIGNMENT if plan.streamed else 0
     for result, methods in zip(plan.stage.results, plan.combines, strict=False):
         sizes = state_sizes(result)
         if Combine.SHARED in methods or (Combine.SHUFFLE in methods and threads % WARP):

@@ -38,6 +38,8 @@ RESULTS = 128
 """The most results of a thread."""
 SPARE, MOST_REGISTERS = 40, 248
 """Registers of a thread besides its results, and the most that a thread of a warp group has."""
+TURNS, TAKERS = ((128, 128), (64, 256)), 2
+"""Tiles that a warp group computes alone, and the warp groups that take them by turns."""
 SLOTS = 8
 CLUSTERS = ((1, 2), (2, 1), (2, 2), (1, 4), (4, 1), (2, 4), (4, 2))
 """By how many blocks of a cluster the slices of the two factors are shared."""
@@ -60,8 +62,9 @@ TOKENS = 1024
 @dataclass(frozen=True, slots=True)
 class GroupTiling(Tiling):
     """product: its m runs along the rows of a block. tiles: of the rows by dimension. size: places of a block
-    along m and n. groups: warp groups that compute. slots: of the copies. boxed: the copy engine stores the
-    results. shared: by how many blocks of a cluster the slices of the two factors are shared."""
+    along m and n. groups: warp groups that compute; turns: each computes whole tiles, by turns. slots: of the
+    copies. boxed: the copy engine stores the results. shared: by how many blocks of a cluster the slices of
+    the two factors are shared."""
 
     product: Matrices = field(kw_only=True)
     tiles: SideTiles = NONE
@@ -69,6 +72,7 @@ class GroupTiling(Tiling):
     groups: int = 1
     slots: int = 1
     boxed: bool = False
+    turns: bool = False
     shared: tuple[int, int] = (1, 1)
 
 
@@ -142,7 +146,8 @@ def best_group_plan(
     every = (p for x in products for p in group_plans(shape, x, machine, joining))
     alone = sorted(timed(every), key=lambda p: p[1])
     shared = (s for p, _ in alone[:MOST_SHARED] for s in clustered(shape, machine, p))
-    return min([*alone[:1], *timed(shared)], key=lambda p: p[1], default=None)
+    turns = (p for x in products for p in by_turns(shape, x, machine, joining))
+    return min([*alone[:1], *timed(shared), *timed(turns)], key=lambda p: p[1], default=None)
 
 
 def group_plans(shape: Shape, found: Matrices, machine: Machine, joining: Joining) -> Iterator[GroupTiling]:
@@ -178,6 +183,28 @@ def group_plans(shape: Shape, found: Matrices, machine: Machine, joining: Joinin
                             block, {}, slices, found.k, part, parts, joining, product=found, tiles=tiles,
                             size=(rows, columns), groups=groups, slots=slots, boxed=stored,
                         )  # fmt: skip
+
+
+def by_turns(shape: Shape, found: Matrices, machine: Machine, joining: Joining) -> Iterator[GroupTiling]:
+    """Candidates in which one warp group multiplies a tile while another stores the results of the one
+    before. Each multiprocessor has several tiles, whose grid is persistent."""
+    if not _stored(shape, found) or found.accumulators > 1 or found.others:
+        return
+    m, n, k = (shape.extents[d] for d in (found.m, found.n, found.k))
+    single = {d: 1 for d in range(len(shape.extents)) if d != found.k}
+    for rows, columns in TURNS:
+        tiles = side_tiles(found.rows, found.atom.m, rows, 1)
+        count = ceil_div(m, rows) * ceil_div(n, columns)
+        if tiles is None or not rows < m or not columns < n or count < 2 * machine.units:
+            continue
+        depth = SWIZZLE // found.atom.left.bytes
+        room = machine.shared_per_block - TOKENS - TAKERS * STAGE
+        slots = min(SLOTS, room // ((rows + columns) * SWIZZLE), max(2, ceil_div(k, depth)))
+        block = {**single, **tiles.block, found.n: columns}
+        yield GroupTiling(
+            block, {}, {found.k: depth}, found.k, k, 1, joining, product=found, tiles=tiles,
+            size=(rows, columns), groups=TAKERS, slots=slots, boxed=True, turns=True,
+        )  # fmt: skip
 
 
 def clustered(shape: Shape, machine: Machine, plan: GroupTiling) -> Iterator[GroupTiling]:
@@ -283,6 +310,7 @@ def group_work(shape: Shape, plan: GroupTiling, moved: tuple[int, int]) -> Group
         result=shape.element_bytes(shape.writes[0].buffer),
         boxed=plan.boxed,
         turned=shape.contiguous(shape.writes[0]) in found.rows.dims,
+        turns=plan.turns,
         parts=plan.parts,
         joining=plan.joining,
         shared=plan.shared,
@@ -324,7 +352,7 @@ def group_outline(shape: Shape, machine: Machine, plan: GroupTiling) -> Schedule
     pairs_of = zip(found.factors, plan.shared, strict=True)
     copies = {f.buffer: _copy(f, shared=count > 1) for f, count in pairs_of}
     outline.step(slices, entries=results | copies, attrs=(attribute("stages", plan.slots),))
-    if plan.groups > 1:
+    if plan.groups > 1 and not plan.turns:
         units = {d: Unit(Layer.WGP, axis) for d, axis in zip(plan.tiles.split, "yz", strict=False)}
         outline.step(plan.tiles.warp, units)
     atom = found.atom
@@ -338,9 +366,10 @@ def group_outline(shape: Shape, machine: Machine, plan: GroupTiling) -> Schedule
 
 def _roles(found: Matrices, plan: GroupTiling) -> Attr:
     results = plan.block[found.m] * plan.block[found.n] // (plan.groups * GROUP_LANES)
-    shares = REGISTERS.get(plan.groups) if found.accumulators * results > FEW else None
-    args = [Arg(1, name="load")]
-    return Attr("roles", tuple([*args, Arg(shares, name="regs")] if shares else args))
+    shares = REGISTERS.get(plan.groups) if found.accumulators * results > FEW or plan.turns else None
+    args = [Arg(1, name="load"), *([Arg(plan.groups, name="math")] if plan.turns else [])]
+    args += [Arg(shares, name="regs")] if shares else []
+    return Attr("roles", tuple([*args, Arg("turns")] if plan.turns else args))
 
 
 def _copy(factor: Factor, *, shared: bool) -> Mem:
