@@ -106,7 +106,10 @@ def _tiles(shape: Shape, found: Matrices, machine: Machine) -> Iterator[AtomTili
         for high, wide in WARPS:
             size = tile[0] * high, tile[1] * wide
             fits = max(size) <= BLOCK_MOST and all(s <= 2 * t for s, t in zip(size, (m, n), strict=True))
-            fits = fits and (prod(tile) < LARGE or high * wide >= SCHEDULERS)
+            cut = m % size[0] or n % size[1]
+            # guards at edges beside so many results and several parts of a slice: ptxas keeps some in memory
+            roomy = high * wide >= SCHEDULERS and not (cut and found.atom.left.bytes == 1)
+            fits = fits and (prod(tile) < LARGE or roomy)
             if not fits or _registers(found, tile) > registers_at(machine, high * wide):
                 continue
             rows = side_tiles(found.rows, found.atom.m, tile[0], high)
