@@ -367,13 +367,30 @@ CASES = (
         machine="h200",
     ),
     Case(
+        matmul(),
+        (
+            "(de-)comp( 4,4,^ ) ( ^,^ ; ^ ) ( BLK.y,BLK.x,^ ) @persistent\n"
+            "(de-)comp( ^,^,8 ) ( ^,^ ; C:RM[1,2]@combine(stream) ) ( ^,^,FOR.1 )\n"
+        ),
+        ["K146 2:37"],
+    ),
+    Case(
+        matmul(dtype=F32),
+        (
+            "(de-)comp( 64,64,^ ) ( ^,^ ; ^ ) ( BLK.y,BLK.x,^ )\n"
+            "(de-)comp( ^,^,32 ) ( A:SM[1,2]@pad(4),B:SM[1,2]@pad(8) ; C:RM[1,2] ) ( ^,^,FOR.1 )\n"
+            "(de-)comp( 16,8,8 ) ( ^,^ ; ^ ) ( MMA.m,MMA.n,MMA.k ) @as(tf32)\n"
+        ),
+        ["K176 3:55"],
+    ),
+    Case(
         matmul(256, 64, 4),
         (
-            "(de-)comp(128,^,^) (A:SM[1,2]@copy(tma),^ ; ^@store(tma)) (DEV.x,^,^)\n"
+            "(de-)comp(128,^,^) (A:SM[1,2]@copy(tma),^ ; ^) (DEV.x,^,^)\n"
             "(de-)comp(64,^,^)(^,^;^)(WGP.y,^,^)\n"
             "(de-)comp( 1,32,^ ) ( ^,^ ; ^ ) ( THR.y,THR.x,^ )\n"
         ),
-        ["K166 1:46", "K190 1:60", "K190 2:26"],
+        ["K190 1:49", "K190 2:26"],
         machine="h200",
     ),
     Case(

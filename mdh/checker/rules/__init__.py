@@ -29,7 +29,7 @@ from mdh.checker.rules.parallel import check_order, check_races
 from mdh.checker.rules.pipeline import check_pipeline
 from mdh.checker.rules.roles import check_inflight, check_promote, check_roles, check_turns
 from mdh.checker.rules.scatter import check_scatter
-from mdh.checker.rules.stores import check_stores
+from mdh.checker.rules.stores import check_boxed_stores, check_stores
 from mdh.checker.rules.stream import check_stream
 from mdh.checker.rules.tiles import check_tiles
 from mdh.checker.rules.vectors import check_vectors
@@ -97,6 +97,7 @@ TILE_RULES = (
     check_turns,
     check_stream,
     check_engines,
+    check_boxed_stores,
     check_banks,
     check_window,
 )

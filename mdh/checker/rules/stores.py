@@ -36,8 +36,6 @@ def check_stores(subject: Subject) -> Iterator[Diagnostic]:
     for i, step in enumerate(plan.steps):
         for holding in step.holdings:
             yield from _subtile(subject, i, holding)
-            if holding.engine is Engine.TMA:
-                yield from _boxed(subject, plan, i, holding)
             if holding.vec is None:
                 continue
             labels = subject.at_entry_attr(i, holding.buffer, "store")
@@ -52,6 +50,15 @@ def check_stores(subject: Subject) -> Iterator[Diagnostic]:
             if reason:
                 fact, said = reason
                 yield Diagnostic(CODE, f"`{holding.buffer}` cannot be stored so: {fact}", labels, help=said)
+
+
+def check_boxed_stores(subject: Subject) -> Iterator[Diagnostic]:
+    """K166. `@store(tma)` stores whole boxes of what atoms of warp groups compute."""
+    plan = choose_combines(subject)
+    for i, step in enumerate(plan.steps):
+        for holding in step.holdings:
+            if holding.engine is Engine.TMA:
+                yield from _boxed(subject, plan, i, holding)
 
 
 def _boxed(subject: Subject, plan: StagePlan, i: int, holding: Holding) -> Iterator[Diagnostic]:
