@@ -1,5 +1,6 @@
 """Random products by random schedules with atoms on a GPU: integers exactly, others within their bounds."""
 
+from collections.abc import Callable
 from random import Random
 
 import numpy as np
@@ -19,6 +20,8 @@ from mdh.target.emit import emit
 from mdh.verify.verdict import fits
 from tests.atoms.blocks import Array, numpy_type
 from tests.atoms.products import Product, Tiling, planned, whole_numbers
+from tests.atoms.random_axes import by_axes, by_group_axes
+from tests.atoms.random_products import Case
 from tests.atoms.test_random_groups import drawn as drawn_case
 
 pytestmark = pytest.mark.gpu
@@ -95,6 +98,20 @@ def test_random_groups_and_boxes(number: int) -> None:
     case = drawn_case(number)
     try:
         program, plan = planned(case.text, case.schedule, units=number % 4)
+    except Failed:
+        pytest.skip("refused")
+    arrays = whole_numbers(program, number)
+    want = evaluate_bounded(program, arrays, exact=True)["C"]
+    open_device("cuda:0").build(emit(lower(plan), program)).call(arrays, {}).launch()
+    assert fits(arrays["C"], want).all()
+
+
+@pytest.mark.parametrize("number", range(160))
+@pytest.mark.parametrize("draw", [by_axes, by_group_axes])
+def test_several_dimensions_on_an_axis(draw: Callable[[Random], Case], number: int) -> None:
+    case = draw(Random(number))
+    try:
+        program, plan = planned(case.text, case.schedule)
     except Failed:
         pytest.skip("refused")
     arrays = whole_numbers(program, number)

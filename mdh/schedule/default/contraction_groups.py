@@ -376,7 +376,7 @@ def group_outline(shape: Shape, machine: Machine, plan: GroupTiling) -> Schedule
 
 
 def _roles(found: Matrices, plan: GroupTiling) -> Attr:
-    results = plan.block[found.m] * plan.block[found.n] // (plan.groups * GROUP_LANES)
+    results = prod(plan.size) // (plan.groups * GROUP_LANES)
     shares = REGISTERS.get(plan.groups) if found.accumulators * results > FEW or plan.turns else None
     args = [Arg(1, name="load"), *([Arg(plan.groups, name="math")] if plan.turns else [])]
     args += [Arg(shares, name="regs")] if shares else []
