@@ -7,7 +7,7 @@ from typing import Self
 
 from mdh.device.cache import Cache
 from mdh.folders import PrivateFolder
-from mdh.results.trial import Candidate, Effort, Job, Limits, Outcome
+from mdh.results.trial import THOROUGH, Candidate, Effort, Job, Limits, Outcome
 from mdh.tuner.measure.bench import Ground
 from mdh.tuner.measure.failures import different, no_room, system_said, unjudged, unstarted
 from mdh.tuner.measure.folder import environment, make_folder, trim_runtime
@@ -182,6 +182,9 @@ class LocalBench:
         """One round of finals. It settles at least one candidate, unless its worker was killed or the machine
         was at fault. The next round measures the others again."""
         await self._building.overcome(lambda: self._expect(effort.inputs))
+        if self.jobs > THOROUGH.inputs:
+            # the finals judge on more sets: they are made while the search goes on
+            self._begin_expecting(THOROUGH.inputs)
         out: dict[str, Outcome] = {}
 
         async def attempt() -> None:
@@ -248,11 +251,16 @@ class LocalBench:
 
     async def _expect(self, sets: int) -> None:
         """Runs the reference once for each set, in a builder."""
+        self._begin_expecting(sets)
+        await asyncio.gather(*(asyncio.shield(self._sets[n]) for n in range(max(1, sets))))
+
+    def _begin_expecting(self, sets: int) -> None:
         for number in range(max(1, sets)):
             known = self._sets.get(number)
             if known is None or (known.done() and known.exception() is not None):
-                self._sets[number] = asyncio.create_task(self._reference(number))
-        await asyncio.gather(*(asyncio.shield(self._sets[n]) for n in range(max(1, sets))))
+                task = self._sets[number] = asyncio.create_task(self._reference(number))
+                # nobody may ever wait for it
+                task.add_done_callback(lambda done: None if done.cancelled() else done.exception())
 
     async def _reference(self, number: int) -> None:
         name = f"the results of set {number}"
