@@ -74,6 +74,7 @@ def _no_combination(joint: Joint, openings: Sequence[VariablePlace], program: Pr
     limit = "" if threads is None else f", at most {threads} threads in a block"
     said = (
         f"under WRP the THR parts multiply to exactly 32{limit}; each axis is used once; a name has one value"
+        + ("; the conditions hold" if joint.conditions else "")
     )
     places = [o for o in openings if o.stage == stage.name and o.what in ("tile", "core")]
     return Diagnostic(NO_COMBINATION, headline, _labels(places), help=said)

@@ -17,7 +17,8 @@ from mdh.results.trial import Value
 from mdh.results.variable import Kind, Variable
 from mdh.schedule.model import BufferPlace, Caret, ForEntry, Hole, Schedule, Section, Unit
 from mdh.tuner.space.atoms import divided_tiles
-from mdh.tuner.space.chain import Chain, ChainStep, Choice, words_of
+from mdh.tuner.space.chain import Chain, ChainStep, Choice, default_tiles, words_of
+from mdh.tuner.space.conditions import Condition, counted, number_chain
 from mdh.tuner.space.domains import choices_of, core_choices, free_values, loop_orders
 from mdh.tuner.space.empty import explain_empty
 from mdh.tuner.space.exact import Joint
@@ -55,17 +56,17 @@ def make_space(
     sections, openings = _named(program, schedule, machine, default)
     _shape(program, schedule, sections, machine, target, deterministic)
     build = _SpaceBuilder(program, LANGUAGES[target].seen(machine), target, sections, openings)
-    chains, groups = build.chains(), build.groups()
-    joint = Joint(chains, groups, None)
+    chains, groups, conditions = build.chains(), build.groups(), build.conditions
+    joint = Joint(chains, groups, None, conditions)
     if openings:  # without holes, the checker says where layers do not nest
         joint = nested(joint, [code_order(section) for _, section in sections])
     if joint.count == 0:
-        raise Failed(*explain_empty(Joint(chains, groups, None), build.names, openings, program))
-    constants = tuple({**dict(program.constants), **program.sizes}.items())
+        plain = Joint(chains, groups, None, conditions)
+        raise Failed(*explain_empty(plain, build.names, openings, program))
     template = replace(schedule, sections=tuple(section for _, section in sections))
     return ExactSpace(
-        program, machine, target, deterministic, build.variables(joint), template, constants, joint,
-        build.loops,
+        program, machine, target, deterministic, build.variables(joint), template,
+        tuple(build.constants.items()), joint, build.loops,
     )  # fmt: skip
 
 
@@ -84,7 +85,7 @@ def nested(plain: Joint, orders: Sequence[Sequence[int]]) -> Joint:
             stages = dict.fromkeys(c.stage for c in plain.chains)
             members = [[c for c in plain.chains if c.stage == s] for s in stages]
             nestings = tuple(Nesting.of(m, orders[s], bands) for m, s in zip(members, stages, strict=True))
-            return Joint(plain.chains, plain.groups, nestings)
+            return Joint(plain.chains, plain.groups, nestings, plain.conditions)
     return plain
 
 
@@ -136,6 +137,9 @@ class _SpaceBuilder:
         self.index = {name: i for i, name in enumerate(self.names)}
         self.walked = {self.index[o.variable] for o in openings if o.what in ("tile", "core")}
         self.domains = self._domains()
+        self.constants = {**dict(program.constants), **program.sizes}
+        self.conditions = self._conditions()
+        self.numbers = {i for c in self.conditions for i in c.names} - self.walked
         self.loops = self._loops()
 
     def _domains(self) -> dict[int, tuple[Value, ...]]:
@@ -146,6 +150,19 @@ class _SpaceBuilder:
             i, values = self.index[o.variable], free_values(o, section, self.program, self.machine)
             out[i] = values if i not in out else tuple(v for v in out[i] if v in values)
         return out
+
+    def _conditions(self) -> tuple[Condition, ...]:
+        """The conditions that are counted, with the values that their variables have at most."""
+        values: dict[int, Sequence[Value] | None] = {}
+        for o in self.openings:
+            i = self.index[o.variable]
+            if o.what == "tile":
+                stage = next(s for s, _ in self.sections if s.name == o.stage)
+                values.setdefault(i, o.values or default_tiles(stage.dims[o.dim].extent))
+            else:
+                numbers = o.what == "argument" and all(isinstance(v, int) for v in self.domains[i])
+                values[i] = self.domains[i] if numbers else None
+        return counted([s for _, s in self.sections], self.index, self.constants, values)
 
     def _loops(self) -> tuple[Loops, ...]:
         """The steps whose core holes without a set may be loops, with the positions FOR.n that are free in
@@ -173,6 +190,8 @@ class _SpaceBuilder:
         """One chain for each dimension of each stage. Chains that share variables know of it."""
         uses = Counter(self.index[o.variable] for o in self.openings if o.what in ("tile", "core"))
         several = {i for i, n in uses.items() if n > 1}
+        weighed = {i for c in self.conditions for i in c.names}
+        numbers = set(self.numbers)
         allowed = {v: frozenset(self.domains[v]) for v in self.walked if v in self.domains}
         out = []
         for s, (stage, section) in enumerate(self.sections):
@@ -184,14 +203,20 @@ class _SpaceBuilder:
             for d, dim in enumerate(stage.dims):
                 entries = tuple(self._entries(stage, section, d, several))
                 here = Counter(v for e in entries for v in (e.tile, e.core) if v is not None)
-                shared = several & here.keys()
-                kept = frozenset(v for v in shared if here[v] < uses[v])
+                shared = (several | weighed) & here.keys()
+                kept = frozenset(v for v in shared if here[v] < uses[v] or v in weighed)
                 out.append(
                     Chain(
                         s, dim.extent, entries, bounds, LANGUAGES[self.target].widths, ordered,
                         frozenset(shared), kept, allowed,
                     )
                 )  # fmt: skip
+            mine = [i for i in sorted(numbers) if self.names[i] in {o.variable for o in self.openings
+                                                                    if o.stage == stage.name}]  # fmt: skip
+            numbers.difference_update(mine)
+            for i in mine:
+                found = [v for v in self.domains[i] if isinstance(v, int)]
+                out.append(number_chain(s, i, found, len(section.steps), bounds))
         return tuple(out)
 
     def _entries(self, stage: Stage, section: Section, d: int, shared: set[int]) -> list[ChainStep]:
@@ -249,7 +274,7 @@ class _SpaceBuilder:
             for entries in _open_layouts(section)
         ]
         joint = layout_groups(layouts, self.domains)
-        grouped = {v for g in joint for v in g.variables} | self.walked
+        grouped = {v for g in joint for v in g.variables} | self.walked | self.numbers
         places = Counter(self.index[o.variable] for o in self.openings)
         memory = Memory(self.index, self.domains, lambda v: places[v] == 1 and v not in grouped)
         ladders = tuple(ladder for _, section in self.sections for ladder in memory.ladders(section))

@@ -73,9 +73,9 @@ class ExactSpace:
     """Every choice of values that is structurally legal: tiles, sets, shared names, units of the layers and
     how they nest (by bands, see `make.nested`), regions from outside in.
 
-    variables: in the order of their first places. What else makes a schedule legal (`where`, capacity,
-    nesting inside of a band, dependences) is asked of single points, by `plan`. template: the schedule, each
-    hole named after its variable. constants: the program's, for conditions.
+    variables: in the order of their first places. What else makes a schedule legal (conditions of too many
+    combinations, capacity, nesting inside of a band, dependences) is asked of single points, by `plan`.
+    template: the schedule, each hole named after its variable. constants: the program's, for conditions.
     """
 
     program: Program
@@ -105,6 +105,8 @@ class ExactSpace:
             rules.append(f"nesting of layers ({' > '.join(shown)})")
         if any(isinstance(group, Ladder) for group in self.joint.groups):
             rules.append("copies inward")
+        if self.joint.conditions:
+            rules.append("conditions")
         return tuple(rules)
 
     @property
@@ -172,7 +174,7 @@ class ExactSpace:
         machine, sections = LANGUAGES[self.target].seen(self.machine), self.template.sections
         return tuple(
             StageOutline(
-                self.program, stage, section, tuple(c for c in self.joint.chains if c.stage == s), names,
+                self.program, stage, section, self.joint.dimensions(s, len(stage.dims)), names,
                 dict(self.constants), machine,
             )
             for s, (stage, section) in enumerate(zip(self.program.stages, sections, strict=True))

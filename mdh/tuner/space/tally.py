@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Protocol
 
 from mdh.tuner.space.chain import Chain
+from mdh.tuner.space.conditions import Condition
 from mdh.tuner.space.paths import Paths
 from mdh.tuner.space.signature import NEUTRAL, Signature, axis_choices, joined
 
@@ -71,7 +72,8 @@ class Tally:
     chain.
 
     closes: the last of its stage, where axes are given out, units start anew, and `due` marks must be there.
-    later: shared variables that chains behind this one read.
+    later: shared variables that chains behind this one read. conditions: those whose last variable is one of
+    this chain.
     """
 
     chain: Chain
@@ -81,6 +83,7 @@ class Tally:
     later: frozenset[int]
     following: Onward | None
     rests: Rests
+    conditions: tuple[Condition, ...] = ()
     known: dict[tuple[Units, int], int] = field(default_factory=dict)
     meetings: dict[Units, list[tuple[Units, Units]]] = field(default_factory=dict)
     steps: dict[tuple[int, Units], list[tuple[int, int]]] = field(default_factory=dict)
@@ -220,7 +223,7 @@ class Tally:
         return both if legal else None
 
     def _after(self, both: int) -> int:
-        """The rest behind the chain; -1 where the frame is owed more."""
+        """The rest behind the chain; -1 where the frame is owed more, or a condition does not hold."""
         found = self.left.get(both)
         if found is None:
             found = self.left[both] = self._left(self.rests.values[both])
@@ -228,6 +231,9 @@ class Tally:
 
     def _left(self, both: Signature) -> int:
         if self.closes and both.marks != self.due:
+            return -1
+        values = dict(both.names)
+        if not all(condition.holds(values) for condition in self.conditions):
             return -1
         names = tuple(pair for pair in both.names if pair[0] in self.later)
         if self.closes:
