@@ -1,12 +1,11 @@
-"""Conditions (`where`) that are counted with the tiles: their values are numbers, and not too many.
+"""Conditions (`where`) that are counted with the tiles: those on numbers.
 
 A condition is tested as soon as all of its variables are known. Until then, chains keep the values of those
 that they have walked. Numbers that are no tiles get a chain of their own, with one step.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import prod
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from mdh.diagnostics import Failed
 from mdh.results.trial import Value
@@ -14,9 +13,6 @@ from mdh.schedule.model import Section, Where
 from mdh.schedule.where import evaluate, names_of
 from mdh.tuner.space.chain import Chain, ChainStep, Choice
 from mdh.tuner.space.signature import Bounds
-
-MOST = 20_000
-"""The most combinations of the values of all variables of counted conditions."""
 
 
 def holds(where: Where, values: Mapping[str, Value]) -> bool:
@@ -35,27 +31,29 @@ class Condition:
     where: Where
     names: Mapping[int, str]
     constants: Mapping[str, int]
+    _known: dict[tuple[Value, ...], bool] = field(default_factory=dict, compare=False, repr=False)
 
     def holds(self, values: Mapping[int, Value]) -> bool:
-        """values: of all its variables."""
-        return holds(self.where, {**self.constants, **{name: values[i] for i, name in self.names.items()}})
+        """values: of all its variables, and of others. Few combinations are asked for again and again."""
+        mine = tuple(values[i] for i in self.names)
+        found = self._known.get(mine)
+        if found is None:
+            named = dict(zip(self.names.values(), mine, strict=True))
+            found = self._known[mine] = holds(self.where, {**self.constants, **named})
+        return found
 
 
-def counted(
+def on_numbers(
     sections: Sequence[Section],
     index: Mapping[str, int],
     constants: Mapping[str, int],
-    values: Mapping[int, Sequence[Value] | None],
+    numbers: Container[int],
 ) -> tuple[Condition, ...]:
-    """The conditions of the sections that can be counted, in their order. index: variables by name. values:
-    of each variable, at most; None: of one that takes other values than numbers."""
-    out: list[Condition] = []
-    used: dict[int, int] = {}
+    """The conditions of the sections on variables that are numbers. index: variables by name."""
+    out = []
     for where in (w for section in sections for w in section.wheres):
         names = {index[n.text]: n.text for n in names_of(where.condition) if n.hole and n.text in index}
-        more = {i: len(values.get(i) or ()) for i in names}
-        if names and all(more.values()) and prod((used | more).values()) <= MOST:
-            used |= more
+        if names and all(i in numbers for i in names):
             out.append(Condition(where, names, constants))
     return tuple(out)
 

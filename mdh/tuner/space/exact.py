@@ -14,7 +14,7 @@ from mdh.tuner.space.free import VariableGroup
 from mdh.tuner.space.ladder import Ladder
 from mdh.tuner.space.paths import Path, Paths
 from mdh.tuner.space.signature import AXES, NEUTRAL, Signature, assigned
-from mdh.tuner.space.tally import Fork, Onward, Rests, Strand, Tally
+from mdh.tuner.space.tally import MOST_PAIRS, Fork, Onward, Rests, Strand, Tally
 
 _KNOWN = 20_000
 """Nearest paths that are kept."""
@@ -29,7 +29,8 @@ class Joint:
     """chains: in the order of stages and dimensions; groups: all that no tile depends on.
 
     nestings: for each stage that has chains the frames of its layers; None: layers of different dimensions
-    need not nest. conditions: on the numbers of the chains.
+    need not nest. conditions: on numbers of the chains; counting raises TooManyError if these have too many
+    combinations.
     """
 
     chains: tuple[Chain, ...]
@@ -47,7 +48,7 @@ class Joint:
         numbers = dict.fromkeys(c.stage for c in self.chains)
         self.stages = tuple(tuple(i for i, c in enumerate(self.chains) if c.stage == s) for s in numbers)
         shapes: dict[object, Paths] = {}
-        rests, fork = Rests(), None
+        rests, fork = Rests(MOST_PAIRS if self.conditions else None), None
         later: frozenset[int] = frozenset()
         self._closing = self._last_chains()
         strands: list[tuple[Strand, ...]] = []

@@ -17,8 +17,8 @@ from mdh.results.trial import Value
 from mdh.results.variable import Kind, Variable
 from mdh.schedule.model import BufferPlace, Caret, ForEntry, Hole, Schedule, Section, Unit
 from mdh.tuner.space.atoms import divided_tiles
-from mdh.tuner.space.chain import Chain, ChainStep, Choice, default_tiles, words_of
-from mdh.tuner.space.conditions import Condition, counted, number_chain
+from mdh.tuner.space.chain import Chain, ChainStep, Choice, words_of
+from mdh.tuner.space.conditions import Condition, number_chain, on_numbers
 from mdh.tuner.space.domains import choices_of, core_choices, free_values, loop_orders
 from mdh.tuner.space.empty import explain_empty
 from mdh.tuner.space.exact import Joint
@@ -28,6 +28,7 @@ from mdh.tuner.space.ladder import Ladder, Memory, code_order
 from mdh.tuner.space.places import Namer, VariablePlace
 from mdh.tuner.space.signature import Bounds
 from mdh.tuner.space.space import ExactSpace, Loops
+from mdh.tuner.space.tally import TooManyError
 
 SPLITS = (
     (20, (GRID, BLOCK, THREAD)),
@@ -55,13 +56,15 @@ def make_space(
     supported(machine, target)
     sections, openings = _named(program, schedule, machine, default)
     _shape(program, schedule, sections, machine, target, deterministic)
-    build = _SpaceBuilder(program, LANGUAGES[target].seen(machine), target, sections, openings)
-    chains, groups, conditions = build.chains(), build.groups(), build.conditions
-    joint = Joint(chains, groups, None, conditions)
-    if openings:  # without holes, the checker says where layers do not nest
-        joint = nested(joint, [code_order(section) for _, section in sections])
+    seen = LANGUAGES[target].seen(machine)
+    build = _SpaceBuilder(program, seen, target, sections, openings, weighs=True)
+    try:
+        joint = build.joint()
+    except TooManyError:
+        build = _SpaceBuilder(program, seen, target, sections, openings, weighs=False)
+        joint = build.joint()
     if joint.count == 0:
-        plain = Joint(chains, groups, None, conditions)
+        plain = Joint(joint.chains, joint.groups, None, joint.conditions)
         raise Failed(*explain_empty(plain, build.names, openings, program))
     template = replace(schedule, sections=tuple(section for _, section in sections))
     return ExactSpace(
@@ -129,8 +132,9 @@ class _SpaceBuilder:
 
     def __init__(
         self, program: Program, machine: Machine, target: str, sections: Sequence[tuple[Stage, Section]],
-        openings: Sequence[VariablePlace],
+        openings: Sequence[VariablePlace], *, weighs: bool,
     ) -> None:  # fmt: skip
+        """weighs: whether conditions are counted."""
         self.program, self.machine, self.target = program, machine, target
         self.sections, self.openings = sections, openings
         self.names = list(dict.fromkeys(o.variable for o in openings))
@@ -138,7 +142,7 @@ class _SpaceBuilder:
         self.walked = {self.index[o.variable] for o in openings if o.what in ("tile", "core")}
         self.domains = self._domains()
         self.constants = {**dict(program.constants), **program.sizes}
-        self.conditions = self._conditions()
+        self.conditions = self._conditions() if weighs else ()
         self.numbers = {i for c in self.conditions for i in c.names} - self.walked
         self.loops = self._loops()
 
@@ -151,18 +155,19 @@ class _SpaceBuilder:
             out[i] = values if i not in out else tuple(v for v in out[i] if v in values)
         return out
 
+    def joint(self) -> Joint:
+        """The chains and groups of the space. Raises TooManyError if conditions take too long to count."""
+        joint = Joint(self.chains(), self.groups(), None, self.conditions)
+        if self.openings:  # without holes, the checker says where layers do not nest
+            joint = nested(joint, [code_order(section) for _, section in self.sections])
+        return joint
+
     def _conditions(self) -> tuple[Condition, ...]:
-        """The conditions that are counted, with the values that their variables have at most."""
-        values: dict[int, Sequence[Value] | None] = {}
-        for o in self.openings:
-            i = self.index[o.variable]
-            if o.what == "tile":
-                stage = next(s for s, _ in self.sections if s.name == o.stage)
-                values.setdefault(i, o.values or default_tiles(stage.dims[o.dim].extent))
-            else:
-                numbers = o.what == "argument" and all(isinstance(v, int) for v in self.domains[i])
-                values[i] = self.domains[i] if numbers else None
-        return counted([s for _, s in self.sections], self.index, self.constants, values)
+        """The conditions on tiles, and on arguments that are numbers."""
+        numbers = {self.index[o.variable] for o in self.openings if o.what in ("tile", "argument")}
+        numbers -= {i for i, values in self.domains.items() if not all(isinstance(v, int) for v in values)}
+        numbers -= {self.index[o.variable] for o in self.openings if o.what not in ("tile", "argument")}
+        return on_numbers([s for _, s in self.sections], self.index, self.constants, numbers)
 
     def _loops(self) -> tuple[Loops, ...]:
         """The steps whose core holes without a set may be loops, with the positions FOR.n that are free in

@@ -19,9 +19,19 @@ MOST_KEPT = 2000
 """Groups of a chain that draws come back to."""
 
 
+MOST_PAIRS = 60_000
+"""The most rests that are put together where conditions are counted; that takes about a second."""
+
+
+class TooManyError(Exception):
+    """Conditions have too many combinations of values to be counted."""
+
+
 @dataclass
 class Rests:
-    """Signatures with neutral units, numbered."""
+    """Signatures with neutral units, numbered. most: of their pairs; None: any number."""
+
+    most: int | None = None
 
     numbers: dict[Signature, int] = field(default_factory=dict)
     values: list[Signature] = field(default_factory=list)
@@ -39,6 +49,8 @@ class Rests:
         """Ways to give out axes, 0 where the two do not go together, and the number of both."""
         found = self.pairs.get((a, b))
         if found is None:
+            if self.most is not None and len(self.pairs) >= self.most:
+                raise TooManyError
             both = joined(self.values[a], self.values[b])
             ways = 0 if both is None else axis_choices(both.claims)
             found = self.pairs[a, b] = (ways, self.number(both) if both is not None and ways else 0)
