@@ -49,9 +49,9 @@ def box_obstacle(subject: Subject, i: int, staging: Staging, *, again: bool) -> 
 
 
 def _shared(subject: Subject, copy: Copy) -> Reason | None:
-    if subject.plan.units(Layer.CLU) == 1:
-        fact = "`multicast` has no effect: the grid does not have several clusters"
-        return fact, "several tiles over CLU, or leave multicast out"
+    if not subject.plan.clustered:
+        fact = "`multicast` has no effect: the grid has no clusters"
+        return fact, "CLU on a step above BLK, or leave multicast out"
     blocks = sharing_blocks(subject.plan, subject.tiles, copy)
     if not blocks:
         return "`multicast` has no effect: no blocks of a cluster read the same part", "leave multicast out"

@@ -194,6 +194,7 @@ class TiedTiles:
 
     def _conditions(self) -> Iterator[WhereExpr]:
         yield from self._pairs()
+        yield from self._turns()
         if self.atom.grouped:
             yield from self._group_registers()
         else:
@@ -205,6 +206,17 @@ class TiedTiles:
         if any(_layer(core.value) is Layer.CLU for step in self.section.steps for core in step.cores):
             blocks = self._parts(Layer.BLK)
             yield Operation("==", (blocks, evaluate(blocks, self._written)))
+
+    def _turns(self) -> Iterator[WhereExpr]:
+        """No more slots than turns of the loop, which would say the same program again."""
+        for s, step in enumerate(self.section.steps):
+            tiles = ((d, t.value) for d, t in enumerate(step.tiles) if isinstance(t.value, int))
+            loops = [d for d, _ in tiles if not isinstance(step.cores[d].value, Unit)]
+            if any(a.name == "stages" for a in step.attrs) and len(loops) == 1:
+                turns = _ceil(self._tile(s - 1, loops[0]), self._tile(s, loops[0]))
+                slots = NameRef(self._slots_name(s), True)
+                few = Operation("==", (slots, _SLOTS[0]))
+                yield Operation("or", (few, Operation("<=", (slots, turns))))
 
     def _shared(self) -> WhereExpr:
         """Slots of both factors, tokens and boxes of results fit shared memory."""

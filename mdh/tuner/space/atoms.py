@@ -79,7 +79,7 @@ def divided_tiles(stage: Stage, section: Section, machine: Machine, dim: int) ->
 
 
 def _multiple(stage: Stage, section: Section, dim: int) -> int:
-    """What tiles of factors in shared memory are multiples of along a dimension. Rows of the swizzle lie along
+    """What tiles of factors in shared memory are multiples of along a dimension. Rows of a swizzle lie along
     the last subscript, and a pattern has BOX_LINE of them."""
     reads = summed_reads(stage)
     spans = {m.value.buffer: _span(m) for s in section.steps for m in s.inputs
