@@ -7,7 +7,7 @@ from math import prod
 
 from mdh.checker.subject import Subject
 from mdh.decompose.multicast import sharing_blocks, sharing_of
-from mdh.hardware import CacheHint, Engine, Layer, Space
+from mdh.hardware import CacheHint, Engine, Space
 from mdh.ir.copy_engine import MOST_BOX, UNIT, unmapped
 from mdh.ir.plan import Staging
 from mdh.ir.program import DimKind

@@ -207,8 +207,8 @@ def _grid(draft: Draft, order: tuple[int, ...], found: Found) -> Grid:
 
 
 def _one_cluster(draft: Draft, steps: list[PlanStep]) -> bool:
-    """Whether CLU is written and has one part, so that all blocks of the grid are one cluster. More blocks than
-    a cluster may have are a grid without clusters."""
+    """Whether CLU is written and has one part, so that all blocks of the grid are one cluster. More blocks
+    than a cluster may have are a grid without clusters."""
     splits = [s for step in steps for s in step.splits]
     written = any(has_layer(step, Layer.CLU) for step in draft.splitting)
     blocks = prod(s.parts for s in splits if s.layer is Layer.BLK)

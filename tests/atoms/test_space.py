@@ -154,4 +154,83 @@ def test_holes_of_swizzled_factors_are_whole_rows() -> None:
     found = {v.name: v.values for v in space_of(Product("bf16", "NN", 1024, 1024, 1024), SWIZZLED).variables}
     assert found["1.tile.j"] == (64, 128, 256, 512, 1024)
     assert min(found["1.tile.i"]) == 64
-    assert min(found["2.tile.k"]) == 32
+    # rows of the swizzle have 32 bytes at least
+    assert min(found["2.tile.k"]) == 16
+
+
+OPEN_ENGINES = """1: (de-)comp( 128, 128, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ ) {roles}
+2: (de-)comp( ^, ^, 64 ) ( A:SM[1,2]@copy({a}){more}, B:SM[1,2]@copy({b}) ; C:RM[1,2] ) ( ^, ^, FOR.1 )
+3: (de-)comp( 64, 64, ^ ) ( ^, ^ ; ^ ) ( WRP.y, WRP.x, ^ )
+4: (de-)comp( 16, 8, 16 ) ( ^, ^ ; ^ ) ( MMA.m, MMA.n, MMA.k )
+"""
+PRODUCT = Product("bf16", "NN", 256, 256, 256)
+
+
+def engines_of(machine: str, product: Product = PRODUCT, **said: str) -> set[tuple[object, ...]]:
+    """The engines of A and B in the points of the space."""
+    filled = OPEN_ENGINES.format(**{"roles": "", "a": "?", "b": "?", "more": "", **said})
+    space = space_of(product, filled, machine)
+    names = [v.name for v in space.variables]
+    mine = [names.index(n) for n in ("2.A.copy", "2.B.copy") if n in names]
+    return {tuple(space.unrank(rank)[i] for i in mine) for rank in range(space.count)}
+
+
+def test_open_engines_are_tma_together_or_not_at_all() -> None:
+    mixed = {(a, b) for a in ("plain", "async") for b in ("plain", "async")}
+    assert engines_of("h200") == {*mixed, ("tma", "tma")}
+    assert engines_of("a100") == mixed
+    assert engines_of("h200", a="? else plain", b="?, vec=2") == {*mixed, ("tma", "tma")}
+    assert engines_of("h200", b="async") == {("plain",), ("async",)}
+    assert engines_of("h200", b="tma else async") == {("tma",)}
+    assert engines_of("a100", b="tma else async") == {("plain",), ("async",)}
+    # what only the copy engine does leaves no other
+    assert engines_of("h200", roles="@roles(load=1)") == {("tma", "tma")}
+    # rows of 516 bytes have no tensor map
+    assert engines_of("h200", Product("bf16", "NN", 256, 258, 258)) == mixed
+
+
+def texts_of(b: str) -> dict[object, str]:
+    """A legal schedule for each engine of A, with a width and padding."""
+    space = space_of(PRODUCT, OPEN_ENGINES.format(roles="", a="?, vec=2", b=b, more="@pad(8)"))
+    at = [v.name for v in space.variables].index("2.A.copy")
+    planned = ((point[at], space.plan(point)) for point in map(space.unrank, range(space.count)))
+    return {engine: plan.text for engine, plan in planned if isinstance(plan, Plan)}
+
+
+def test_what_an_engine_does_not_use_falls_away() -> None:
+    texts = texts_of("?")
+    assert texts.keys() == {"plain", "async", "tma"}
+    assert "A:SM[1,2]@copy(tma)," in texts["tma"]
+    assert "@copy(async, vec=2)" in texts["async"] and "@pad(8)" in texts["async"]
+    # there are no clusters, so no copy engine sends to several blocks
+    shared = texts_of("?, multicast")
+    assert shared.keys() == {"plain", "async"}
+    assert not any("multicast" in text for text in shared.values())
+
+
+STORED = """1: (de-)comp( 128, 64, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ ) @roles(load=?, regs=?)
+2: (de-)comp( ^, ^, 64 )
+   ( A:SM[1,2]@copy(?)@swizzle(?), B:SM[1,2]@copy(?)@swizzle(?) ; C:RM[1,2]@store(?, subtile=?) )
+   ( ^, ^, FOR.1 ) @stages(2)
+3: (de-)comp( 64, ^, ^ ) ( ^, ^ ; ^ ) ( WGP.y, ^, ^ )
+4: (de-)comp( 64, 64, 16 ) ( ^, ^ ; ^ ) ( MMA.m, MMA.n, MMA.k ) @atom(?) @inflight(?)
+"""
+
+
+def test_holes_of_attributes_of_warp_groups() -> None:
+    space = space_of(PRODUCT, STORED.replace("@atom(?)", "@atom(wgmma)"))
+    values = {v.name: v.values for v in space.variables}
+    assert values["2.C.store"] == ("plain", "tma")
+    assert values["2.A.copy"] == values["2.B.copy"] == ("tma",)
+    assert values["1.roles.load"] == (1,) and "40/232" in values["1.roles.regs"]
+    assert values["4.inflight"] == (0, 1)
+    rng, seen = Random(2), set[tuple[object, ...]]()
+    for _ in range(DRAWS * 3):
+        point = space.draw(rng)
+        plan = space.plan(point)
+        if isinstance(plan, Plan):
+            seen |= set(zip(values, point, strict=True))
+    named = {(name, value) for name, value in seen if name.split(".")[-1] not in ("vec", "regs")}
+    wanted = {(n, v) for n, vs in values.items() for v in vs if n.split(".")[-1] not in ("vec", "regs")}
+    assert named == wanted
+    assert len({value for name, value in seen if name == "1.roles.regs"}) >= 2

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import lcm
 
+from mdh.checker.rules.banks import SPANS
 from mdh.hardware import Layer, Space
 from mdh.ir.atoms import WGMMA, Atom, atoms_of
 from mdh.ir.expr import Var
@@ -12,7 +13,7 @@ from mdh.ir.product_sum import summed_reads
 from mdh.ir.program import Stage
 from mdh.ir.tile import BOX_LINE
 from mdh.machine import Machine
-from mdh.schedule.model import BufferPlace, Hole, Mem, Section, Step, Unit
+from mdh.schedule.model import BufferPlace, Mem, Section, Step, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +97,7 @@ def _multiple(stage: Stage, section: Section, dim: int) -> int:
 def _span(entry: Mem) -> int:
     """The bytes of a row of the entry's swizzle, at least; 0: it has none."""
     value = next((a.args[0].value for a in entry.attrs if a.name == "swizzle" and a.args), 0)
-    if isinstance(value, Hole):
-        return min((int(v) for v in value.values or (32,)), default=32)
-    return value if isinstance(value, int) else 0
+    return value if isinstance(value, int) else min(SPANS)
 
 
 def _axes(step: Step) -> dict[int, str]:

@@ -21,6 +21,7 @@ from mdh.tuner.space.chain import Chain, ChainStep, Choice, words_of
 from mdh.tuner.space.conditions import Condition, number_chain, on_numbers
 from mdh.tuner.space.domains import choices_of, core_choices, free_values, loop_orders
 from mdh.tuner.space.empty import explain_empty
+from mdh.tuner.space.engines import engine_groups
 from mdh.tuner.space.exact import Joint
 from mdh.tuner.space.frames import BLOCK, GRID, THREAD, Nesting
 from mdh.tuner.space.free import Given, VariableGroup, layout_groups
@@ -284,10 +285,15 @@ class _SpaceBuilder:
         memory = Memory(self.index, self.domains, lambda v: places[v] == 1 and v not in grouped)
         ladders = tuple(ladder for _, section in self.sections for ladder in memory.ladders(section))
         grouped |= {v for ladder in ladders for v in ladder.variables}
+        free = {i for i, n in places.items() if n == 1} - grouped
+        alone = [o for o in self.openings if self.index[o.variable] in free]
+        copies = engine_groups(alone, self.index, self.domains)
+        grouped |= {v for group in copies for v in group.variables}
         single = (i for i in self.domains if i not in grouped)
         return (
             *joint,
             *ladders,
+            *copies,
             *(VariableGroup((i,), tuple((v,) for v in self.domains[i])) for i in single),
         )
 

@@ -31,6 +31,7 @@ from mdh.schedule.model import (
     Unit,
 )
 from mdh.tuner.space.domains import LOOP, core_layers
+from mdh.tuner.space.engines import without_unused
 from mdh.tuner.space.exact import Joint
 from mdh.tuner.space.ladder import Ladder
 from mdh.tuner.space.outline import StageOutline
@@ -225,8 +226,11 @@ def _without_idle(template: Section, bound: Section) -> Section:
 
 
 def _step(template: Step, bound: Step) -> Step:
-    inputs = tuple(map(_input, template.inputs, bound.inputs))
-    step = replace(bound, inputs=inputs, cores=tuple(map(_core, template.cores, bound.cores)))
+    inputs = tuple(map(without_unused, template.inputs, map(_input, template.inputs, bound.inputs)))
+    outputs = tuple(map(without_unused, template.outputs, bound.outputs))
+    step = replace(
+        bound, inputs=inputs, outputs=outputs, cores=tuple(map(_core, template.cores, bound.cores))
+    )
     open_inputs = any(isinstance(m.value, Hole) or _open_region(m) for m in template.inputs)
     open_loops = any(isinstance(t.value, Hole) for t in template.tiles)
     open_loops = open_loops or any(isinstance(c.value, Hole) for c in template.cores)

@@ -163,7 +163,7 @@ where ?g * ?s % 3 == 0 or ?b == N
 
 def test_conditions_on_tiles_and_other_numbers_leave_exactly_what_keeps_them() -> None:
     """Against the same space without them."""
-    tied, free = space(TIED, M=16, N=8, K=8), space(TIED.partition("where")[0], M=16, N=8, K=8)
+    tied, free = space(TIED, M=8, N=4, K=8), space(TIED.partition("where")[0], M=8, N=4, K=8)
     names = [v.name for v in tied.variables]
     assert names == [v.name for v in free.variables]
     a, b, c, d, g, s = (names.index(f"?{x}") for x in "abcdgs")
@@ -171,7 +171,7 @@ def test_conditions_on_tiles_and_other_numbers_leave_exactly_what_keeps_them() -
     def kept(p: tuple[int | str, ...]) -> bool:
         v = [x if isinstance(x, int) else 0 for x in p]
         first = v[a] * v[c] * v[s] <= 64 and v[c] > 1
-        return first and v[a] // v[d] == 4 and (v[g] * v[s] % 3 == 0 or v[b] == 8)
+        return first and v[a] // v[d] == 4 and (v[g] * v[s] % 3 == 0 or v[b] == 4)
 
     wanted = {p for p in map(free.unrank, range(free.count)) if kept(p)}
     got = [tied.unrank(rank) for rank in range(tied.count)]
@@ -187,7 +187,7 @@ def test_conditions_on_tiles_and_other_numbers_leave_exactly_what_keeps_them() -
 def test_conditions_of_many_combinations_are_asked_of_points() -> None:
     text = TIED.replace("where ?a / ?d == 4\n", "where ?a * ?b * ?c * ?d * ?g * ?s % 11 > 0\n")
     found = space(text, M=4096, N=4096, K=4096)
-    assert len(found.joint.conditions) == 1
+    assert not found.joint.conditions
     drawn = found.draw_legal(Random(1))
     assert drawn is not None
 
