@@ -37,7 +37,15 @@ def emit_group_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
     cond = nest.condition(others, scope)
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
     # without atoms the turn's group is empty: those that still run are of the turns before
-    return [*out, *when(cond, [MmaFence(), *body]), MmaCommit(), MmaWait(inflight(nest))]
+    return [*out, *when(cond, [_fence(nest, product, s), *body]), MmaCommit(), MmaWait(inflight(nest))]
+
+
+def _fence(nest: Nest, product: Product, s: int) -> MmaFence:
+    """An atom waits for its own registers. Those of further atoms must be settled before the first one, or
+    ptxas lets atoms run one after another (C7519) or adds waits (C7517)."""
+    several = any(lv.step == s for dim in (product.m, product.n) for lv in nest.levels.by_dim[dim])
+    region = next(r for r in reversed(nest.regions) if r.fold == 0)
+    return MmaFence(region.bufs[0].name if several else None)
 
 
 def _multiply(nest: Nest, product: Product, s: int, scope: Scope) -> GroupMma:

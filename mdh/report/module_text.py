@@ -135,8 +135,8 @@ def _simple(
         case GroupMma(atom, acc, row, column, a, b):
             kept = f"{_element(acc.buffer, acc.index, 1)} by {row}, {column}"
             return f"group mma {atom.name} {kept} += {_shared_matrix(a)} * {_shared_matrix(b)}"
-        case MmaFence():
-            return "mma fence"
+        case MmaFence(settled):
+            return f"mma fence{f' after {settled}' if settled else ''}"
         case MmaCommit():
             return "mma commit"
         case MmaWait(pending):

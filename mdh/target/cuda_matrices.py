@@ -6,6 +6,7 @@ Instructions".
 
 import re
 from dataclasses import replace
+from math import prod
 from typing import assert_never
 
 from mdh.ir.atoms import ATOMS, WORD, Atom
@@ -40,8 +41,11 @@ def matrix_lines(s: MatrixStmt, scope: PrintScope, dialect: Dialect) -> list[str
             a, b = (_descriptor(m, scope, dialect) for m in (s.a, s.b))
             given = (f"&{registers((s.acc,))},", f"{a},", f"{b});")
             return [f"wgmma_{s.atom.name}<{said}>(", *(f"    {x}" for x in given)]
-        case MmaFence():
+        case MmaFence(None):
             return ["wgmma_fence();"]
+        case MmaFence(settled):
+            count = prod(scope.buffers[settled].shape)
+            return [f"wgmma_settle<{count}>({settled});", "wgmma_fence();"]
         case MmaCommit():
             return ["wgmma_commit();"]
         case MmaWait(pending):
@@ -72,6 +76,22 @@ _GROUP_WORDS = {
     "wgmma_fence": """INLINE void wgmma_fence()
 {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+""",
+    "wgmma_settle": """template <int count>
+INLINE void wgmma_settle(float *c)
+{
+    #pragma unroll
+    for (int i = 0; i < count; ++i)
+        asm volatile("" : "+f"(c[i]));
+}
+
+template <int count>
+INLINE void wgmma_settle(int *c)
+{
+    #pragma unroll
+    for (int i = 0; i < count; ++i)
+        asm volatile("" : "+r"(c[i]));
 }
 """,
     "wgmma_commit": """INLINE void wgmma_commit()
