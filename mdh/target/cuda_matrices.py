@@ -41,9 +41,9 @@ def matrix_lines(s: MatrixStmt, scope: PrintScope, dialect: Dialect) -> list[str
             a, b = (_descriptor(m, scope, dialect) for m in (s.a, s.b))
             given = (f"&{registers((s.acc,))},", f"{a},", f"{b});")
             return [f"wgmma_{s.atom.name}<{said}>(", *(f"    {x}" for x in given)]
-        case MmaFence(None):
-            return ["wgmma_fence();"]
         case MmaFence(settled):
+            if settled is None:
+                return ["wgmma_fence();"]
             count = prod(scope.buffers[settled].shape)
             return [f"wgmma_settle<{count}>({settled});", "wgmma_fence();"]
         case MmaCommit():

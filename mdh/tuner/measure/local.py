@@ -124,6 +124,9 @@ class LocalBench:
         self, finalists: tuple[Candidate, ...], effort: Effort, limits: Limits
     ) -> tuple[Outcome, ...]:
         """See mdh.tuner.measure.bench.Bench."""
+        if self.jobs > effort.inputs:
+            # others build meanwhile
+            self._begin_expecting(effort.inputs)
         built = await asyncio.gather(*(self._build(c, effort, limits) for c in finalists))
         ready = [b for b in built if isinstance(b, Ready)]
         try:
