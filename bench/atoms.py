@@ -1,6 +1,6 @@
 """`scripts/bench atoms`: default schedules on tensor cores, beside shipped ones and torch, on an NVIDIA GPU.
 
-scripts/bench atoms                  fixed sizes and 8 random ones of fp64, bf16 and int8: 3 minutes
+scripts/bench atoms                  fixed sizes and 8 random ones of each type: 5 minutes
 scripts/bench atoms --random 20      more random sizes
 scripts/bench atoms --plans 4        also the four plans that the estimate says are the best after the default
 scripts/bench atoms --dry            the cases and their default schedules; needs no GPU
@@ -50,10 +50,13 @@ from mdh.schedule.printer import print_schedule
 from mdh.target.emit import emit
 
 SEED = 2027
-LEAST, MOST = 64, 6000
+LEAST, MOST = 64, 16384
 ROUNDS, TURN = 5, 5e-4
 """Turns of each contestant, of which the fastest counts; seconds of a turn."""
-KINDS = {"fp64": ("matmul_double", 2), "bf16": ("matmul_bf16", 8), "int8": ("matmul_int8_t", 16)}
+KINDS = {
+    "fp64": ("matmul_double", 2), "bf16": ("matmul_bf16", 8), "int8": ("matmul_int8_t", 16),
+    "fp8": ("matmul_fp8", 16), "tf32": ("matmul_tf32", 4), "tf32t": ("matmul_tf32_t", 4),
+}  # fmt: skip
 """To the program, and the steps of random sizes. Every fifth bf16 and fp64 size is a multiple of nothing."""
 
 
@@ -73,7 +76,7 @@ def chosen_cases(count: int, kinds: Sequence[str] = tuple(KINDS), *, alone: bool
         for kind in kinds:
             program, step = KINDS[kind]
             like = next(c for c in fixed if c.program == program)
-            odd = number % 5 == 4 and kind != "int8"
+            odd = number % 5 == 4 and kind not in ("int8", "fp8")
             m, n, k = (round(exp(rng.uniform(log(LEAST), log(MOST))) / step) * step + odd for _ in range(3))
             sizes = {"M": m, "N": n, "K": k}
             name = f"{kind} {m}x{n}x{k}"

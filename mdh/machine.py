@@ -28,6 +28,7 @@ _Name = Annotated[
 _Text = Annotated[str, Meta(min_length=1, description="a text")]
 _Flag = Annotated[bool, Meta(description="true or false")]
 _Count = Annotated[int, Meta(ge=1, le=INT_MOST, description="a positive integer")]
+_Index = Annotated[int, Meta(ge=0, le=INT_MOST, description="an integer that is not negative")]
 _Counts = Annotated[tuple[_Count, ...], Meta(description="a list of positive integers")]
 _Triple = Annotated[tuple[_Count, _Count, _Count], Meta(description="three positive integers: x, y, z")]
 _Speed = Annotated[float, Meta(gt=0, le=float_info.max, description="a positive number")]
@@ -87,9 +88,20 @@ class Machine:
     peak_f64: _Speed
     tensor_f16: _Peak = 0.0
     """Of tensor cores, dense, for f16 and bf16 added in f32; 0: there are none, or it is not known. Files may
-    leave it and the following two out."""
+    leave it and the following ones out."""
+    tensor_tf32: _Peak = 0.0
     tensor_i8: _Peak = 0.0
     tensor_f64: _Peak = 0.0
+    tensor_f8: _Peak = 0.0
+    """For 8-bit floats added in f32."""
+    clustered_units: _Index = 0
+    """Multiprocessors that clusters of more than two blocks fill: a cluster lies in one part of the GPU, and
+    the parts have different numbers of multiprocessors. 0: all."""
+
+    def clusters(self, blocks: int) -> int:
+        """Clusters of so many blocks that run at once, each block alone on a multiprocessor."""
+        several = blocks > 2 and self.clustered_units > 0
+        return max(1, (self.clustered_units if several else self.units) // blocks)
 
     @property
     def compute_capability(self) -> int | None:

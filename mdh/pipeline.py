@@ -3,7 +3,7 @@
 read → validate → schedule → bind, default → check → lower → emit → build
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Protocol, TypeVar
@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar
 from mdh.checker.run import check
 from mdh.device.protocols import Device, Executable
 from mdh.frontend.c.read import preprocessed, read_preprocessed
+from mdh.frontend.consent import consented
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
@@ -69,10 +70,15 @@ class Pipeline:
         defines: Mapping[str, str | int] = {},
         function: str | None = None,
         strict_fp: bool = False,
+        allow: Iterable[str] = (),
     ) -> Program:
-        """The program, after comparing it with its text on small sizes."""
-        pre = preprocessed(source, defines)
-        program = self._run("program", lambda: read_preprocessed(pre, function=function, strict_fp=strict_fp))
+        """The program, after comparing it with its text on small sizes. Raises Failed F119 for words of
+        `allow` that mean nothing."""
+        pre, allowed = preprocessed(source, defines), consented(allow)
+        program = self._run(
+            "program",
+            lambda: read_preprocessed(pre, function=function, strict_fp=strict_fp, allow=allowed),
+        )
         start = perf_counter()
         validate(pre, program)
         self.hook("validation", None, perf_counter() - start)

@@ -7,6 +7,7 @@ import pytest
 
 from mdh.frontend.c.read import read_program
 from mdh.ir.dtype import I32, I64, DType
+from mdh.ir.numerics import OWN
 from mdh.ir.program import Operator
 from mdh.reference.bounded import BoundedArithmetic
 from mdh.reference.contraction import contraction
@@ -71,7 +72,7 @@ def test_integers_of_rounded_floats_keep_their_bounds(dtype: DType) -> None:
     off = rng.integers(0, 2, a.shape).astype(float)
     arithmetic = BoundedArithmetic(exact=False)
     first = Bounded(np.ones((3, 4, 1), kept), np.full((3, 4, 1), 2.0))
-    got = arithmetic.contract(first, Bounded(a, off), Bounded(b), (3, 4, 8), (2,), dtype, 8, dtype)
+    got = arithmetic.contract(first, Bounded(a, off), Bounded(b), (3, 4, 8), (2,), dtype, 8, dtype, OWN)
     product = Bounded(a * b, off * np.abs(b))
     wanted = arithmetic.reduce(Operator("+"), first, product, (2,), dtype, 8)
     assert np.array_equal(got.value, wanted.value)

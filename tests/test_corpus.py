@@ -12,6 +12,7 @@ from mdh.device.api import open_device
 from mdh.device.protocols import Device
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
+from mdh.include import FOLDER
 from mdh.ir.program import Program
 from mdh.machine import load_machine, machine_names
 from mdh.reference import evaluate_bounded
@@ -83,8 +84,8 @@ def test_inputs_stand_alone(work: Workload) -> None:
     assert tuple(found.items()) == work.full
     if compiler() is None or ("__bf16" in text and not knows("__bf16")):
         pytest.skip("no compiler here that has the types")
-    command = [str(compiler()), "-Wall", "-Werror", "-std=c11", "-c", str(work.path), "-o", "/dev/null"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [str(compiler()), "-Wall", "-Werror", "-std=c11", f"-I{FOLDER}", "-c", str(work.path)]
+    done = subprocess.run([*command, "-o", "/dev/null"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 

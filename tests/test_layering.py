@@ -23,6 +23,7 @@ LAYERS = (
         "mdh.printable",
         "mdh.schema",
         "mdh.wording",
+        "mdh.include",
     ),
     ("mdh.diagnostics",),
     ("mdh.textfile", "mdh.tomlfile", "mdh.memory_left"),

@@ -11,9 +11,12 @@ from mdh.reference.error import Bounded
 from tests.support.fuzz import fuzz_mutations, fuzz_pairs
 from tests.support.native import compiler, run_native
 from tests.support.pairs import arguments, difference
-from tests.support.random_programs import KINDS, random_program
+from tests.support.random_programs import EIGHTHS_FROM, KINDS, random_program
 
-PAIRS = [("opencl:0", 1, 24), ("c", 7001, 24), ("oclgrind", 5101, 12)]
+PAIRS = [
+    ("opencl:0", 1, 24), ("c", 7001, 24), ("oclgrind", 5101, 12),
+    ("opencl:0", EIGHTHS_FROM, 12), ("c", EIGHTHS_FROM + 100, 12), ("oclgrind", EIGHTHS_FROM + 200, 6),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("device", "seed", "pairs"), PAIRS)
@@ -26,7 +29,7 @@ def test_accepted_pairs_equal_the_reference(device: str, seed: int, pairs: int) 
     assert kinds["equal"] >= pairs // 3, (kinds, codes)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", [*range(40), *range(EIGHTHS_FROM, EIGHTHS_FROM + 40)])
 def test_programs_mean_what_the_c_compiler_says(seed: int, tmp_path: Path) -> None:
     if compiler() is None:
         pytest.skip("no C compiler here")

@@ -49,6 +49,7 @@ AIMS: tuple[tuple[str, Aim], ...] = (
     ("matmul 1x*", Aim(1.5, why=ROW)), ("matmul 16x*", Aim(2.0, why=ROWS)),
     ("matmul 1024x*", Aim(1.1, why=ONE_WAVE)), ("matmul fp64 *", Aim(0.98, peak=0.9, why=DOUBLE)),
     ("matmul bf16 *", Aim(0.98, why=HALF)), ("matmul int8 *", Aim(0.98, why=HALF)),
+    ("matmul fp8 *", Aim(0.98, why=HALF)),
     ("matmul f16 *", Aim(0.98, why=HALF)),
     ("matmul bias relu 1024x*", Aim(1.1, why=ONE_WAVE)), ("matmul bias relu *", Aim(1.1)),
     ("matmul *", Aim(1.0, why=LARGE)), ("gemm *", Aim(1.0)), ("tmm 128,4096,*", Aim(1.0, why=WIDE)),

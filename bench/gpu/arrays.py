@@ -6,7 +6,7 @@ from typing import Any
 
 from bench.cases import written
 from bench.gpu import by_torch
-from bench.gpu.cases import Case
+from bench.gpu.cases import TF32, Case
 from bench.gpu.gpu import PLACE, Tensors, torch
 from bench.gpu.work import rotated_bytes
 from mdh.ir.program import Program
@@ -14,10 +14,15 @@ from mdh.ir.program import Program
 _TYPES = {
     "f32": torch.float32, "f64": torch.float64, "i32": torch.int32,
     "f16": torch.float16, "bf16": torch.bfloat16, "i8": torch.int8,
+    "f8e4m3": torch.float8_e4m3fn, "f8e5m2": torch.float8_e5m2,
 }  # fmt: skip
+EIGHTHS, COARSE = ("matmul_fp8", "matmul_fp8_bf16"), 0.05
+"""Programs whose sums tensor cores keep with 13 bits, and what this may cost."""
 _CACHES = 2.5
 """Multiples of the L2 cache that all sets together take."""
 _MOST = 1200
+_ROUNDED = 2.0**-9
+"""Of the largest result: eight times what rounding the factors of random sums to tf32 makes."""
 
 
 def set_count(case: Case, program: Program, cache: int) -> int:
@@ -48,6 +53,10 @@ def _array(case: Case, program: Program, name: str, rng: Any) -> Any:
         return fresh(case, out)
     if name in case.below:
         return out.random_(0, case.below[name], generator=rng)
+    if out.element_size() == 1:
+        # torch draws no 8-bit floats
+        drawn = torch.empty(buffer.shape, dtype=torch.float32, device=PLACE)
+        return out.copy_(drawn.uniform_(-1.0 if case.signed else 0.0, 1.0, generator=rng))
     return out.uniform_(-1.0 if case.signed else 0.0, 1.0, generator=rng)
 
 
@@ -70,7 +79,8 @@ def expected(case: Case, program: Program, tensors: Tensors) -> Tensors:
 
 
 def judged(case: Case, found: Mapping[str, Any], right: Mapping[str, Any]) -> str:
-    """Sums of n terms may be off by (4 sqrt n + 16) roundings."""
+    """Sums of n terms may be off by (4 sqrt n + 16) roundings, and by a part of the largest where factors are
+    rounded to tf32 or 8-bit floats are added."""
     terms = max(2.0, case.flops or float(max(case.sizes.values())))
     count = min(terms, max(case.sizes.values()) * 64.0)
     for name in sorted(right):
@@ -80,6 +90,10 @@ def judged(case: Case, found: Mapping[str, Any], right: Mapping[str, Any]) -> st
                 return f"wrong {name}: {int((value != want).sum())} of {value.numel()} differ"
             continue
         limit = torch.finfo(value.dtype).eps * (4 * count**0.5 + 16) * float(want.abs().max())
+        if case.program in EIGHTHS:
+            limit += COARSE * float(want.abs().max())
+        if case.program in TF32:
+            limit += _ROUNDED * float(want.abs().max())
         error = float((value.double() - want).abs().max())
         if not error <= limit:
             return f"wrong {name}: off by {error:.2g}, {limit:.2g} allowed"

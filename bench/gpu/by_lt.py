@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from bench.gpu import lt_types as lt
-from bench.gpu.cases import Case
+from bench.gpu.cases import TF32, Case
 from bench.gpu.clock import Made, quick
 from bench.gpu.gpu import PLACE, Tensors, torch
 from bench.gpu.outcome import Algorithms
@@ -50,9 +50,9 @@ def shape_of(case: Case) -> Shape | None:
         return Shape(s["N"], s["M"], s["K"], "B", "A", "C", alpha=alpha, beta=beta)
     if case.program == "matmul_bias_relu":
         return Shape(s["N"], s["M"], s["K"], "B", "A", "C", bias="bias")
-    if case.program == "matmul_int8_t":
+    if case.program in ("matmul_int8_t", "matmul_fp8", "matmul_fp8_bf16", "matmul_tf32_t"):
         return Shape(s["N"], s["M"], s["K"], "B", "A", "C", turned=True)
-    if case.program in ("matmul_init", "matmul_double", "matmul_bf16", "matmul_half"):
+    if case.program in ("matmul_init", "matmul_double", "matmul_bf16", "matmul_half", "matmul_tf32"):
         return Shape(s["N"], s["M"], s["K"], "B", "A", "C")
     return None
 
@@ -74,10 +74,13 @@ _OF_TYPES = {
     (torch.bfloat16, torch.float32): Types(lt.BF16, lt.F32, lt.F32, (lt.COMPUTE_F32,)),
     (torch.float16, torch.float16): Types(lt.F16, lt.F16, lt.F32, (lt.COMPUTE_F32,)),
     (torch.int8, torch.int32): Types(lt.I8, lt.I32, lt.I32, (lt.COMPUTE_I32,)),
+    (torch.float8_e4m3fn, torch.float32): Types(lt.E4M3, lt.F32, lt.F32, (lt.COMPUTE_F32,)),
+    (torch.float8_e4m3fn, torch.bfloat16): Types(lt.E4M3, lt.BF16, lt.F32, (lt.COMPUTE_F32,)),
     (torch.float32, torch.float32): Types(
         lt.F32, lt.F32, lt.F32, (lt.COMPUTE_F32_PEDANTIC, lt.COMPUTE_F32), any_core=False
     ),
 }
+_ROUNDED = Types(lt.F32, lt.F32, lt.F32, (lt.COMPUTE_F32_FAST_TF32,))
 
 
 class Tuned:
@@ -102,6 +105,7 @@ class Tuned:
         if shape is None:
             return None
         types = _OF_TYPES.get((sets[0][shape.left].dtype, sets[0][shape.out].dtype))
+        types = _ROUNDED if case.program in TF32 else types
         if types is None:
             return None
         problems = [_Problem(self, shape, types, kind) for kind in types.computes]

@@ -34,7 +34,7 @@ def prepare(case: Case, sets: Sequence[Tensors]) -> Made | None:
 
 def other(case: Case, sets: Sequence[Tensors]) -> Made | None:
     """By another way than the obvious one: the other layout for convolutions, convolution for a stencil; a
-    contraction whose result stays in whatever layout the product leaves it."""
+    contraction whose result stays in whatever layout the product leaves it; 8-bit floats with fast sums."""
     if case.program.startswith("ccsdt"):
         spec = contraction(case.program)
         return made([Kept(partial(torch.einsum, spec, t["lhs"], t["rhs"]), t["X"].copy_) for t in sets])
@@ -70,6 +70,13 @@ def _product(t: Tensors) -> Call:
     return lambda: torch.mm(t["A"], t["B"], out=t["C"])
 
 
+def _rounded(left: Any, right: Any, out: Any) -> None:
+    """A product of factors that are rounded to tf32."""
+    torch.backends.cuda.matmul.allow_tf32 = True
+    torch.mm(left, right, out=out)
+    torch.backends.cuda.matmul.allow_tf32 = False
+
+
 def _wide_product(t: Tensors) -> Call:
     """Of 16-bit factors in fp32; the judge's arrays are doubles."""
     if t["A"].dtype == torch.float64:
@@ -81,6 +88,20 @@ def _wide_product(t: Tensors) -> Call:
 def _bytes_t(t: Tensors) -> Call:
     turned = t["B"].T
     return Kept(lambda: torch._int_mm(t["A"], turned), t["C"].copy_)
+
+
+def _eighths_t(t: Tensors, *, fast: bool = False) -> Call:
+    """fast: tensor cores add all; else a second accumulator takes over now and then."""
+    turned = t["B"].T
+    if t["A"].dtype == torch.float64:
+        return lambda: torch.mm(t["A"], turned, out=t["C"])
+    one, kind = torch.ones((), device=PLACE), t["C"].dtype
+    return Kept(
+        lambda: torch._scaled_mm(
+            t["A"], turned, scale_a=one, scale_b=one, out_dtype=kind, use_fast_accum=fast
+        ),
+        t["C"].copy_,
+    )
 
 
 def _batched_t(t: Tensors) -> Call:
@@ -178,9 +199,12 @@ def _linkage(t: Tensors) -> Call:
 
 
 _CALLS: dict[str, Make] = {
-    **CALLS, "matmul_bf16": _wide_product, "matmul_int8_t": _bytes_t, "matmul_init": _product,
+    **CALLS, "matmul_bf16": _wide_product, "matmul_int8_t": _bytes_t,
+    "matmul_fp8": _eighths_t, "matmul_fp8_bf16": _eighths_t, "matmul_init": _product,
     "matmul_double": _product, "matmul_half": _product, "batched_matmul_t": _batched_t, "dot": _dot,
     "matmul_bias_relu": _dense, "prl": _linkage,
+    "matmul_tf32": lambda t: partial(_rounded, t["A"], t["B"], t["C"]),
+    "matmul_tf32_t": lambda t: partial(_rounded, t["A"], t["B"].T, t["C"]),
     "matvec": lambda t: lambda: torch.mv(t["A"], t["B"], out=t["C"]),
     "transpose": lambda t: lambda: t["B"].copy_(t["A"].T),
 }  # fmt: skip
@@ -190,5 +214,6 @@ _FORMS: dict[str, tuple[Form, Form]] = {
 }  # fmt: skip
 """Convolutions in the layout of the program's arrays, and in the other one."""
 _OTHERS: dict[str, Make] = {
+    "matmul_fp8": partial(_eighths_t, fast=True), "matmul_fp8_bf16": partial(_eighths_t, fast=True),
     "matmul_bias_relu": layer, "jacobi3d": _jacobi_conv, "histogram": _histogram_added,
 }  # fmt: skip

@@ -84,6 +84,11 @@ _RUNGS = (
 _HALF = tuple(f"matmul_bf16/h200/{rung}" for rung in _RUNGS)
 _HALF_OUT = tuple(f"matmul_bf16/h200/{rung}" for rung in ("boxes", "cluster", "thirds", "one_wave"))
 _BYTES = tuple(f"matmul_int8_t/h200/{n}" for n in ("tensor", "group", "group_small"))
+_TF32 = tuple(f"matmul_tf32/h200/{n}" for n in ("tensor", "tensor_small", "registers", "registers_small"))
+_TF32_T = tuple(f"matmul_tf32_t/h200/{n}" for n in ("boxes", "one_wave"))
+TF32 = frozenset({"matmul_tf32", "matmul_tf32_t"})
+"""Programs whose factors of fp32 may be rounded to tf32, by libraries too."""
+_EIGHTHS = tuple(f"matmul_fp8/h200/{n}" for n in ("promoted", "square", "fast"))
 _ROWS = ("matmul/h200/cluster", "matmul/h200/split_k", "matmul/h200/rows")
 _TURNED = tuple(f"batched_matmul_t/h200/{n}" for n in ("split_k", "straight", "atomic", "large"))
 _RELU = ("matmul_bias_relu/h200/base", "matmul_bias_relu/h200/square", "matmul_bias_relu/h200/split_k")
@@ -106,10 +111,20 @@ def _products() -> list[Case]:
     def half_out(m: int, n: int, k: int) -> Case:
         return _product(f"matmul f16 {m}x{n}x{k}", "matmul_half", mnk(m, n, k), *_HALF_OUT)
 
+    def rounded(n: int) -> Case:
+        return _product(f"matmul tf32 {n}", "matmul_tf32", mnk(n, n, n), *_TF32)
+
+    def rounded_t(n: int) -> Case:
+        return _product(f"matmul tf32 t {n}", "matmul_tf32_t", mnk(n, n, n), *_TF32_T)
+
     def whole(n: int) -> Case:
         below = {"A": 128, "B": 128}
         case = _product(f"matmul int8 {n}", "matmul_int8_t", mnk(n, n, n), *_BYTES)
         return replace(case, below=below)
+
+    def eighths(n: int, program: str = "matmul_fp8") -> Case:
+        kind = program.removeprefix("matmul_").replace("_", " ")
+        return _product(f"matmul {kind} {n}", program, mnk(n, n, n), *_EIGHTHS)
 
     def transposed(name: str, m: int, k: int, n: int) -> Case:
         return _product(f"{name} {m},{k},{n}", "batched_matmul_t", {"BATCH": 1, **mnk(m, n, k)}, *_TURNED)
@@ -127,7 +142,8 @@ def _products() -> list[Case]:
         single(1, 1000, 2048, "matmul/h200/row"), single(16, 1000, 2048, *_ROWS),
         single(10, 500, 64, "matmul/h200/small_tile", "matmul/h200/tiny"),
         *(single(n, n, n, *_SQUARES) for n in (1024, 3072, 4096, 8192)),
-        *(kind(n) for kind in (double, half, whole) for n in (1024, 4096)),
+        *(kind(n) for kind in (double, half, whole, eighths, rounded, rounded_t) for n in (1024, 4096)),
+        eighths(4096, "matmul_fp8_bf16"), eighths(8192, "matmul_fp8_bf16"),
         *(half(n) for n in (2048, 3072, 8192)), *(half_out(n, n, n) for n in (1024, 2048, 3072, 4096, 8192)),
         half_out(4096, 4096, 512), half_out(64, 4096, 4096), half_out(4840, 8168, 5344),
         scaled, transposed("tmm", 128, 32, 256),

@@ -4,9 +4,9 @@ import ctypes
 from ctypes import c_float, c_int, c_size_t, c_uint64, c_void_p
 from typing import Any
 
-F32, F64, F16, BF16, I8, I32 = 0, 1, 2, 14, 3, 10
+F32, F64, F16, BF16, I8, I32, E4M3 = 0, 1, 2, 14, 3, 10, 28
 """Types of elements."""
-COMPUTE_F32, COMPUTE_F32_PEDANTIC, COMPUTE_F64, COMPUTE_I32 = 68, 69, 70, 72
+COMPUTE_F32, COMPUTE_F32_PEDANTIC, COMPUTE_F64, COMPUTE_I32, COMPUTE_F32_FAST_TF32 = 68, 69, 70, 72, 77
 TRANS_A, TRANS_B, EPILOGUE, BIAS_POINTER = 3, 4, 7, 8
 """Attributes of a product."""
 RELU_BIAS = 6

@@ -1,6 +1,6 @@
 """`mdh.compile` and `mdh.check`: the pipeline for programs in Python."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from os import PathLike, fspath
 from types import NoneType
@@ -30,6 +30,7 @@ def compile(
     function: str | None = None,
     strict_fp: bool = False,
     deterministic: bool = False,
+    allow: Sequence[str] = (),
     holes: Mapping[str, int | str] = {},
     hook: Hook = silent,
 ) -> Kernel:
@@ -37,15 +38,16 @@ def compile(
 
     Without a schedule the default one is derived. `defines` binds sizes and macros as -D does; each call
     binds the integer sizes that it leaves open. `holes` gives values to the schedule's named holes. If no
-    size is open, everything is checked and built now, else at the first call with new sizes. `hook` is called
-    after each stage of the pipeline.
+    size is open, everything is checked and built now, else at the first call with new sizes. `allow` names
+    what schedules may do to numbers: `allow=("tf32",)` lets them round f32 factors. `hook` is called after
+    each stage of the pipeline.
 
     Raises Failed, whose diagnostics say what is wrong and where, and TypeError for an option of a wrong
     Python type.
     """
     with explained():
         _check_options(function, hook)
-        given = read_given(file, schedule, defines, holes, hook, function, strict_fp, deterministic)
+        given = read_given(file, schedule, defines, holes, hook, function, strict_fp, deterministic, allow)
         heading = read_heading(given.source, defines=given.defines, function=function)
         sizes = free_sizes(given.source, defines=given.defines, function=function)
         kernel = Kernel(given, _opened(device), heading, sizes, hook)
@@ -64,6 +66,7 @@ def check(
     function: str | None = None,
     strict_fp: bool = False,
     deterministic: bool = False,
+    allow: Sequence[str] = (),
     holes: Mapping[str, int | str] = {},
     hook: Hook = silent,
 ) -> Plan:
@@ -71,14 +74,15 @@ def check(
 
     `file` and `schedule` are paths or Sources. Without a schedule the default one is derived. `machine` is a
     name, a path or a Machine; by default it is the one that the schedule's header names. `target` is by
-    default the machine's first one. `defines` binds sizes and macros, `holes` the schedule's named holes.
+    default the machine's first one. `defines` binds sizes and macros, `holes` the schedule's named holes,
+    `allow` names what it may do to numbers.
 
     Raises Failed with every diagnostic found, and TypeError for an option of a wrong Python type.
     """
     with explained():
         _check_options(function, hook)
         of_type("target", target, (str, NoneType), "`cuda`, `opencl` or `c`")
-        given = read_given(file, schedule, defines, holes, hook, function, strict_fp, deterministic)
+        given = read_given(file, schedule, defines, holes, hook, function, strict_fp, deterministic, allow)
         chosen = _machine(machine, given.schedule, target)
         return given.checked(Pipeline(hook), chosen, target or chosen.targets[0])[1]
 

@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any
 
 from mdh.diagnostics import Failed, fail
+from mdh.frontend.consent import consented
 
 _SHOWN = 120
 """The most characters of a value in a message."""
@@ -37,6 +38,14 @@ def defines_of(given: Any) -> dict[str, str | int]:
 def holes_of(given: Any) -> dict[str, str | int]:
     """Values of named holes by name. Raises F109, or TypeError if it is no mapping."""
     return _bound("holes", given, "F109", "holes={'bm': 64}")
+
+
+def allowed_of(given: Any) -> tuple[str, ...]:
+    """What schedules may do to numbers. Raises F119, or TypeError for what is no list of names."""
+    of_type("allow", given, (tuple, list, set, frozenset), 'a tuple of names, ("tf32",)')
+    for word in given:
+        of_type("allow", word, str, 'a tuple of names, ("tf32",)')
+    return consented(given)
 
 
 def _bound(option: str, given: Any, code: str, example: str) -> dict[str, str | int]:

@@ -1,10 +1,10 @@
 """The texts that the functions of the API are given, and the values of the names in them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 
-from mdh.api.options import defines_of, holes_of, of_type
+from mdh.api.options import allowed_of, defines_of, holes_of, of_type
 from mdh.diagnostics import fail
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
@@ -28,12 +28,17 @@ class GivenTexts:
     function: str | None
     strict_fp: bool
     deterministic: bool
+    allow: tuple[str, ...] = ()
+
+    def read(self, run: Pipeline) -> Program:
+        return run.read(
+            self.source, defines=self.defines, function=self.function, strict_fp=self.strict_fp,
+            allow=self.allow,
+        )  # fmt: skip
 
     def checked(self, run: Pipeline, machine: Machine, target: str) -> tuple[Program, Plan]:
         """The program and its plan. Raises Failed with every diagnostic found."""
-        program = run.read(
-            self.source, defines=self.defines, function=self.function, strict_fp=self.strict_fp
-        )
+        program = self.read(run)
         found = run.check(program, self.schedule, machine, target, deterministic=self.deterministic)
         return program, found.plan
 
@@ -47,6 +52,7 @@ def read_given(
     function: str | None = None,
     strict_fp: bool = False,
     deterministic: bool = False,
+    allow: Sequence[str] = (),
 ) -> GivenTexts:
     bound, values = defines_of(defines), holes_of(holes)
     if schedule is None and values:
@@ -55,7 +61,7 @@ def read_given(
     if schedule is not None:
         parsed = Pipeline(hook).schedule(_source("schedule", schedule, SCHEDULE_LIMIT), values)
     source = _source("file", file, C_LIMIT)
-    return GivenTexts(source, parsed, bound, function, strict_fp, deterministic)
+    return GivenTexts(source, parsed, bound, function, strict_fp, deterministic, allowed_of(allow))
 
 
 def _source(option: str, text: Text, limit: int) -> Source:

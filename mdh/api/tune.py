@@ -16,7 +16,7 @@ from mdh.api.options import of_type, shown
 from mdh.api.texts import Text, read_given
 from mdh.device.api import default_device
 from mdh.diagnostics import Failed, fail
-from mdh.pipeline import Pipeline
+from mdh.pipeline import Pipeline, silent
 from mdh.results.goal import Goal
 from mdh.results.trial import Job, Trial
 from mdh.results.tuning import RunProgress, Tuned
@@ -73,7 +73,7 @@ class Tuning:
         return compile(
             Source(job.path, job.source), Source("<tuned>", self.schedule), device or job.device,
             defines=dict(job.defines), function=job.function, strict_fp=job.strict_fp,
-            deterministic=job.deterministic,
+            deterministic=job.deterministic, allow=job.allow,
         )  # fmt: skip
 
 
@@ -89,6 +89,7 @@ def tune(
     function: str | None = None,
     strict_fp: bool = False,
     deterministic: bool = False,
+    allow: Sequence[str] = (),
     holes: Mapping[str, int | str] = {},
     seed: int = 0,
     sampler: str = DEFAULT,
@@ -116,12 +117,11 @@ def tune(
     with explained():
         goal = _goal(budget, trials, until_speedup)
         _check_jobs(jobs)
-        given = read_given(file, schedule, defines, holes)
-        names = _devices(device)
-        program = Pipeline().read(given.source, defines=given.defines, function=function, strict_fp=strict_fp)
+        given = read_given(file, schedule, defines, holes, silent, function, strict_fp, allow=allow)
+        names, program = _devices(device), given.read(Pipeline())
         job = Job(
             given.source.name, given.source.text, tuple(given.defines.items()), function, strict_fp,
-            deterministic, names[0], seed,
+            deterministic, names[0], seed, given.allow,
         )  # fmt: skip
         order = Order(
             job, program, given.schedule, names, goal, Path(fspath(out)),

@@ -4,8 +4,8 @@ from mdh.checker.options import Found, word
 from mdh.checker.subject import Draft, at, listed
 from mdh.diagnostics import Diagnostic, Label
 from mdh.hardware import Layer
-from mdh.ir.atoms import ATOMS, WGMMA, Atom, atoms_of
-from mdh.ir.dtype import DType
+from mdh.ir.atoms import ATOMS, WGMMA, Atom, atoms_of, factor_type
+from mdh.ir.dtype import F32, DType
 from mdh.ir.expr import Load, Var, walk
 from mdh.ir.plan import PlanStep, Product, Split
 from mdh.ir.product_sum import summed_reads
@@ -17,6 +17,7 @@ CODE = "K171"
 MOST_SHOWN = 8
 ACC = {"f32": "f32", "f16": "f16", "f64": "f64", "s32": "i32"}
 """What `@acc` calls a type, and what mdh calls it."""
+NEEDS = "needs `--allow tf32` or `#pragma mdh allow(tf32)` in the C function"
 
 
 def axes_of(step: Step) -> dict[str, int]:
@@ -56,27 +57,34 @@ def product_of(draft: Draft, tiles: tuple[int, ...], found: Found) -> Product | 
         found.append(Diagnostic(CODE, headline, labels, help="use THR and a register tile"))
         return None
     shape = (tiles[axes["m"]], tiles[axes["n"]], tiles[axes["k"]])
-    wrong = _said(draft, step, factors, reads[2])
-    atom = None if wrong else _atom(draft, step, shape, factors, reads[2], found)
+    converted = [word(a) or "" for a in step.attrs if a.name == "as"]
+    left, right = (factor_type(f.dtype, converted) for f in factors)
+    types = (left, right, reads[2])
+    wrong = _said(step, factors, types)
+    atom = None if wrong else _atom(draft, step, shape, types, found)
     found.extend(wrong)
     if atom is None:
         return None
     return Product(atom, axes["m"], axes["n"], axes["k"], *factors)
 
 
-def _said(draft: Draft, step: Step, factors: tuple[Load, Load], acc: DType) -> Found:
-    """What is wrong with `@atom` and `@acc`."""
+def _said(step: Step, factors: tuple[Load, Load], types: tuple[DType, DType, DType]) -> Found:
+    """What is wrong with `@atom`, `@acc` and `@as`. types: in which atoms multiply and add."""
     out: Found = []
-    known = {a.word for a in ATOMS if (a.left, a.right, a.acc) == (factors[0].dtype, factors[1].dtype, acc)}
+    known = {a.word for a in ATOMS if (a.left, a.right, a.acc) == types}
+    left, right, acc = types
     for attr in step.attrs:
         said = word(attr)
         if attr.name == "atom" and known and said not in known:
-            headline = f"`@atom({said})` does not multiply {factors[0].dtype} by {factors[1].dtype}"
+            headline = f"`@atom({said})` does not multiply {left} by {right}"
             fits = listed(f"@atom({w})" for w in sorted(known))
             other = "with WRP instead of WGP" if said == WGMMA else "or leave it out"
             out.append(Diagnostic(CODE, headline, at(attr.span), help=f"write {fits}, {other}"))
         elif attr.name == "acc" and ACC.get(said or "") != str(acc):
             headline = f"`@acc({said})` adds in another type than the C, which adds in {acc}"
+            out.append(Diagnostic(CODE, headline, at(attr.span), help="leave it out"))
+        elif attr.name == "as" and (odd := next((f for f in factors if f.dtype != F32), None)) is not None:
+            headline = f"`@as({said})` is for factors of f32, and `{odd.buffer}` has {odd.dtype}"
             out.append(Diagnostic(CODE, headline, at(attr.span), help="leave it out"))
     return out
 
@@ -85,13 +93,12 @@ def _atom(
     draft: Draft,
     step: Step,
     shape: tuple[int, int, int],
-    factors: tuple[Load, Load],
-    acc: DType,
+    types: tuple[DType, DType, DType],
     found: Found,
 ) -> Atom | None:
-    left, right = factors[0].dtype, factors[1].dtype
+    left, right, acc = types
     grouped = by_group(draft)
-    of_types = [a for a in ATOMS if (a.left, a.right, a.acc) == (left, right, acc)]
+    of_types = [a for a in ATOMS if (a.left, a.right, a.acc) == types]
     all_here = [a for a in atoms_of(draft.machine.compute_capability) if a in of_types]
     of_types, here = ([a for a in x if a.grouped is grouped] for x in (of_types, all_here))
     atom = next((a for a in here if a.shape == shape), None)
@@ -101,11 +108,14 @@ def _atom(
     given = "×".join(map(str, shape))
     labels = tuple(Label(label.span, f"{given} as m × n × k") for label in at(step.span))
     if not of_types:
-        said = "f16 or bf16 added in f32, 8-bit integers in i32" + (
+        said = "f16, bf16 or 8-bit floats added in f32, 8-bit integers in i32" + (
             "; or warps (WRP) instead of warp groups"
             if grouped
             else ", f64 in f64; or THR and a register tile"
         )
+        if types == (F32, F32, F32):
+            rounded = "`@as(tf32)`, which rounds the factors to 11 significant bits"
+            said = f"{rounded} and {NEEDS}; or THR and a register tile"
         found.append(Diagnostic(CODE, f"no atom {what}", labels, help=said))
     elif not here:
         least = min(a.since for a in of_types)

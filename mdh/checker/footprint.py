@@ -8,7 +8,7 @@ from mdh.hardware import THREADED, Combine, Engine, Space
 from mdh.ir.layout import Level
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import DimKind, Program
-from mdh.ir.tile import ALIGNMENT, Tile, Tiles
+from mdh.ir.tile import ALIGNMENT, Hold, Tile, Tiles
 from mdh.poly.digits import Chain, Cut, index_of
 
 WORD = 4
@@ -35,9 +35,13 @@ def token_bytes(plan: StagePlan) -> int:
     return sum(-(-n * each // ALIGNMENT) * ALIGNMENT for n in slots)
 
 
-def register_words(tiles: Tiles) -> int:
-    """32-bit registers that a thread's RM buffers take; addresses and temporaries come on top."""
-    return sum(taken(node.tile) // WORD for node in tiles.kept if node.tile.space is Space.RM)
+def register_words(plan: StagePlan, tiles: Tiles) -> int:
+    """32-bit registers that a thread's RM buffers take; addresses and temporaries come on top. With
+    `@promote` the sums are held twice."""
+    held = [node for node in tiles.kept if node.tile.space is Space.RM]
+    results = [taken(node.tile) // WORD for node in held if isinstance(node, Hold)]
+    twice = plan.atoms is not None and plan.steps[plan.atoms].promote is not None
+    return sum(taken(node.tile) // WORD for node in held) + (results[-1] if twice and results else 0)
 
 
 def taken(tile: Tile) -> int:

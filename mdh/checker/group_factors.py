@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from mdh.hardware import Engine
 from mdh.ir.affine import Affine
+from mdh.ir.atoms import Atom
 from mdh.ir.layout import Levels
 from mdh.ir.plan import Product
 from mdh.ir.tile import BOX_LINE, Copy
@@ -40,8 +41,12 @@ def group_factor(
     along_k = along[-1] == product.k
     if not along_k and not atom.transposes:
         order = ",".join(str(d + 1) for d in (*kept[:-2], fast, slow))
-        fact = f"rows of `{name}` do not run along k, and warp groups read bytes only so"
-        said = f"an array whose dimensions have the order [{order}]; or warps (WRP), and `{name}:SM[{order}]`"
+        fact = f"rows of `{name}` do not run along k, and warp groups read {_words(atom)} only so"
+        warps = f"warps (WRP), and `{name}:SM[{order}]`"
+        if atom.packed == 1:
+            plain = ",".join(str(d + 1) for d in sorted((*kept[:-2], fast, slow)))
+            warps = f"`{name}` along MMA.m, and `{name}:RM[{plain}]` right above the MMA step; or warps (WRP)"
+        said = f"an array whose dimensions have the order [{order}]; or {warps}"
         return fact, said
     depth, width = (atom.k, atom.m if own == product.m else atom.n)
     row = tile.span or tile.shape[fast]
@@ -56,6 +61,10 @@ def group_factor(
     if tile.shape[slow] % BOX_LINE:
         return f"the part of `{name}` has {tile.shape[slow]} rows", f"tiles in multiples of {BOX_LINE}"
     return GroupFactor(fast, slow, along_k)
+
+
+def _words(atom: Atom) -> str:
+    return "bytes" if atom.left.bytes == 1 else f"{atom.left} factors"
 
 
 def _atom_dim(function: Affine, own: int, k: int) -> int | None:

@@ -32,6 +32,8 @@ PLACES = {
     "roles": "the step with BLK",
     "atom": "an MMA step",
     "acc": "an MMA step",
+    "as": "an MMA step",
+    "promote": "an MMA step that multiplies 8-bit floats",
     "inflight": "an MMA step with `@atom(wgmma)`, below `@roles`",
 }
 

@@ -10,6 +10,7 @@ from mdh.checker.atoms import lane_steps, product_of
 from mdh.checker.concrete import concrete_steps
 from mdh.checker.entries import holding_of, staging_of
 from mdh.checker.options import Found, argument, keep, no_effect, number, ordering, word
+from mdh.checker.register_factors import with_registers
 from mdh.checker.subject import Draft
 from mdh.hardware import THREADED, BlockOrder, Layer
 from mdh.ir.atoms import GROUP_LANES
@@ -20,6 +21,7 @@ from mdh.schedule.printer import print_step, wrapped_step
 AXES = {"x": 0, "y": 1, "z": 2, "m": 0, "n": 1, "k": 2}
 GRID_LAYERS = (Layer.CLU, Layer.BLK)
 GRID_ATTRS = ("order", "persistent", "occupancy")
+ATOM_ATTRS = ("atom", "acc", "as", "inflight", "promote")
 _UNNUMBERED = 1 << 30
 
 
@@ -42,7 +44,9 @@ def resolve(draft: Draft) -> tuple[StagePlan, Found]:
         steps.append(replace(plan, text=print_step(shown[n - 1]), wrapped=wrapped_step(shown[n - 1])))
         parents = tiles
     if steps and steps[-1].product is not None:
-        steps.extend(lane_steps(len(steps) + 1, steps[-1].product, parents))
+        steps, product = with_registers(steps, steps[-1].product)
+        steps[-1] = replace(steps[-1], product=product)
+        steps.extend(lane_steps(len(steps) + 1, product, parents))
     elif any(t > 1 for t in parents) and not (written and has_layer(written[-1], Layer.MMA)):
         steps.append(_last_step(len(steps) + 1, parents, loops))
     found.extend(no_effect(attr, "the initial state") for attr in _initial_attributes(draft))
@@ -136,9 +140,10 @@ def _plan_step(draft: Draft, step: Step, n: int, splits: tuple[Split, ...], foun
 
 
 def _step_attributes(step: Step, plan: PlanStep, found: Found) -> PlanStep:
-    """`@stages`, `@unroll` and `@inflight`. `_grid` and `_roles` read the attributes of the grid."""
+    """`@stages`, `@unroll`, `@inflight` and `@promote`. `_grid` and `_roles` read the attributes of the
+    grid."""
     mma = has_layer(step, Layer.MMA)
-    known = ("stages", "unroll", "roles", *GRID_ATTRS, *(("atom", "acc", "inflight") if mma else ()))
+    known = ("stages", "unroll", "roles", *GRID_ATTRS, *(ATOM_ATTRS if mma else ()))
     attrs = keep(step.attrs, known, "a step without MMA", found)
     if mma and "unroll" in attrs:
         found.append(no_effect(attrs.pop("unroll"), "an MMA step, whose loops are always unrolled"))
@@ -158,6 +163,7 @@ def _step_attributes(step: Step, plan: PlanStep, found: Found) -> PlanStep:
         stages=stages if turns else 1,
         unroll=_unroll(attrs.get("unroll")),
         inflight=number(attrs.get("inflight")),
+        promote=number(attrs.get("promote")),
         stagings=tuple(replace(s, window=s.window and turns) for s in plan.stagings),
     )
 

@@ -77,6 +77,7 @@ def compare(
     html: HtmlOpt = None,
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
+    allow: opt.AllowOpt = None,
     deterministic: opt.DeterministicOpt = False,
     json: opt.JsonOpt = False,
 ) -> None:
@@ -88,7 +89,7 @@ def compare(
     line: CommandLine = ctx.obj
     request = Request(
         line, file, defines=tuple(define or ()), function=function, strict_fp=strict_fp,
-        deterministic=deterministic,
+        deterministic=deterministic, allow=tuple(allow or ()),
     )  # fmt: skip
     words = CompareWords(
         tuple(schedule or ("default",)), tuple(device or ()), tuple(machine or ()),

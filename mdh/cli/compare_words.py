@@ -68,7 +68,7 @@ def task_of(request: Request, words: CompareWords) -> Task:
     defines = tuple(parse_defines(line, request.defines).items())
     job = Job(
         program.source.name, program.source.text, defines, request.function, request.strict_fp,
-        request.deterministic, "", words.seed,
+        request.deterministic, "", words.seed, request.allow,
     )  # fmt: skip
     place = next((p for p in words.records or () if os.path.isdir(p) or _to_come(words, p)), None)
     return Task(

@@ -29,6 +29,7 @@ def compile(
     set_: opt.SetOpt = None,
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
+    allow: opt.AllowOpt = None,
     deterministic: opt.DeterministicOpt = False,
     output: opt.OutFolderOpt = None,
     json: opt.JsonOpt = False,
@@ -42,7 +43,7 @@ def compile(
     line: CommandLine = ctx.obj
     request = Request(
         line, file, schedule, target, machine, device, tuple(define or ()), tuple(set_ or ()), function,
-        strict_fp, deterministic,
+        strict_fp, deterministic, tuple(allow or ()),
     )  # fmt: skip
     trace = Trace.of(line, tuple(dump or ()), time)
     chosen, checked = plan_for_machine(request, trace)

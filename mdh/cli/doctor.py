@@ -13,6 +13,7 @@ from mdh.device.faults import remember, remembered
 from mdh.device.self_test import Passed
 from mdh.device.self_test_child import examined
 from mdh.diagnostics import Failed
+from mdh.include import FOLDER
 from mdh.report.ability import ability
 from mdh.report.health import Finding, findings, verdict
 from mdh.target.faults import Fault
@@ -22,16 +23,28 @@ SpeedOpt = Annotated[
     bool, typer.Option("--speed", help="Measure the CPU's runtimes: launches and arithmetic; takes seconds.")
 ]
 TestOpt = Annotated[bool, typer.Option("--test", help="Repeat the self-tests of all devices.")]
+IncludeOpt = Annotated[
+    bool, typer.Option("--include", help="Print only the folder of mdh.h, for the -I of a C compiler.")
+]
 _MARKS = {"ok": "ok     ", "absent": "absent ", "broken": "BROKEN "}
 
 
 @app.command()
-def doctor(ctx: typer.Context, json: JsonOpt = False, speed: SpeedOpt = False, test: TestOpt = False) -> None:
+def doctor(
+    ctx: typer.Context,
+    json: JsonOpt = False,
+    speed: SpeedOpt = False,
+    test: TestOpt = False,
+    include: IncludeOpt = False,
+) -> None:
     """Say which runtimes work, what is missing and how to install it.
 
     A compiler or runtime that is new here is tested, which takes seconds. The exit code is 1 if something
     that mdh needs is missing or broken.
     """
+    if include:
+        show(f"{FOLDER}\n")
+        raise typer.Exit(OK)
     families = tuple(_family(name) for name in FAMILIES)
     found = (*findings(), *families, *_tests(test), *(_speeds() if speed else ()))
     if json:

@@ -54,6 +54,7 @@ def explain(
     set_: opt.SetOpt = None,
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
+    allow: opt.AllowOpt = None,
     deterministic: opt.DeterministicOpt = False,
     space: SpaceOpt = False,
     html: HtmlOpt = None,
@@ -78,7 +79,7 @@ def explain(
         return
     request = Request(
         line, subject, schedule, target, machine, device, tuple(define or ()), tuple(set_ or ()), function,
-        strict_fp, deterministic,
+        strict_fp, deterministic, tuple(allow or ()),
     )  # fmt: skip
     trace = Trace.of(line, tuple(dump or ()), time)
     if space:

@@ -10,7 +10,7 @@ import numpy as np
 from mdh.cli.array_file import NoArrayError, read_array
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log
-from mdh.ir.dtype import BF16
+from mdh.ir.dtype import BF16, EIGHTHS
 from mdh.ir.program import Buffer, Program
 from mdh.reference.numbers import holds, numpy_dtype, range_text
 from mdh.verify.index_data import index_limits
@@ -92,8 +92,8 @@ def _demand_fit(
 
 
 def _unnamed(dtype: np.dtype[Any], buffer: Buffer) -> bool:
-    """Whether this may be bfloat16: .npy files have no name for it, and numpy saves it as two plain bytes."""
-    return buffer.dtype == BF16 and dtype == np.dtype("V2")
+    """Whether this may be a type that .npy files have no name for: numpy saves it as plain bytes."""
+    return buffer.dtype in (BF16, *EIGHTHS) and dtype == np.dtype(f"V{buffer.dtype.bytes}")
 
 
 def _indexes_inside(line: CommandLine, word: str, array: Array, below: int | None) -> None:

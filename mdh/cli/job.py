@@ -1,6 +1,7 @@
 """Turns a request into the values of the pipeline: program, schedule, machine, target, and plan."""
 
 from dataclasses import replace
+from functools import partial
 
 from mdh.checker.run import supported
 from mdh.cli.command_line import at_span, at_word
@@ -14,6 +15,7 @@ from mdh.device.faults import faults_of
 from mdh.device.machines import machine_called
 from mdh.device.protocols import Device
 from mdh.diagnostics import Diagnostic, Failed, Label
+from mdh.frontend.consent import consented
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
@@ -31,13 +33,16 @@ def load_program(request: Request, trace: Trace) -> Program:
     line = request.line
     source = read_source(line, request.file, limit=C_LIMIT)
     defines = parse_defines(line, request.defines)
+    for word in request.allow:
+        at_word(line, word, partial(consented, (word,)))
     return at_define(
         line,
         request.defines,
         lambda: trace.pipeline.read(
-            source, defines=defines, function=request.function, strict_fp=request.strict_fp
+            source, defines=defines, function=request.function, strict_fp=request.strict_fp,
+            allow=request.allow,
         ),
-    )
+    )  # fmt: skip
 
 
 def load_schedule(request: Request, trace: Trace) -> Schedule | None:

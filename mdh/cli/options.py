@@ -23,6 +23,7 @@ class Request:
     function: str | None = None
     strict_fp: bool = False
     deterministic: bool = False
+    allow: tuple[str, ...] = ()
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -60,6 +61,10 @@ FunctionOpt = Annotated[
 ]
 StrictOpt = Annotated[
     bool, typer.Option("--strict-fp", help="Do not re-associate, widen or contract floats.")
+]
+AllowOpt = Annotated[
+    list[str] | None,
+    typer.Option("--allow", metavar="WORD", help="Let schedules change numbers: tf32 rounds f32 factors."),
 ]
 DeterministicOpt = Annotated[
     bool, typer.Option("--deterministic", help="Refuse combine methods whose order varies.")

@@ -21,6 +21,7 @@ from mdh.cost.work import work_of
 from mdh.device.api import open_device
 from mdh.device.protocols import Device, Executable
 from mdh.diagnostics import Failed
+from mdh.ir.numerics import numerics_of
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.memory_left import demand_room
@@ -71,6 +72,7 @@ def run(
     set_: opt.SetOpt = None,
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
+    allow: opt.AllowOpt = None,
     deterministic: opt.DeterministicOpt = False,
     input_: InputOpt = None,
     check: CheckOpt = False,
@@ -88,7 +90,7 @@ def run(
     line: CommandLine = ctx.obj
     request = Request(
         line, file, schedule, None, None, device, tuple(define or ()), tuple(set_ or ()), function, strict_fp,
-        deterministic,
+        deterministic, tuple(allow or ()),
     )  # fmt: skip
     trace = Trace.of(line, tuple(dump or ()), time)
     given = load_schedule(request, trace)
@@ -105,7 +107,7 @@ def run(
         mdh_file, *arrays = _outputs(Path(output), program)
         keep_inputs(line, output, read, {mdh_file: checked.plan.text, **dict.fromkeys(arrays)})
     built = trace.pipeline.build(opened, text)
-    ran = _run(program, built, opened, inputs, check=check, repeat=repeat, seed=seed)
+    ran = _run(checked.plan, built, opened, inputs, check=check, repeat=repeat, seed=seed)
     if output is not None:
         _write(line, Path(output), checked.plan, ran)
     if json:
@@ -123,7 +125,7 @@ def _fits(line: CommandLine, file: str, program: Program, device: Device, copies
 
 
 def _run(
-    program: Program,
+    plan: Plan,
     built: Executable,
     device: Device,
     inputs: Inputs,
@@ -134,6 +136,7 @@ def _run(
 ) -> Ran:
     """Runs, judges and times. If no arrays are given, exact integers come first, because they show a wrong
     index best. Raises Failed N1xx."""
+    program = plan.program
     kinds: tuple[Kind, ...] = ("exact", "random") if check and not inputs.arrays else ("random",)
     scalars = make_scalars(program, inputs.scalars, seed)
     held: dict[str, Guarded] = {}
@@ -141,7 +144,7 @@ def _run(
     for kind in kinds:
         want: dict[str, Bounded] = {}
         if check:
-            before, right = _drawn(program, inputs, scalars, seed, kind)
+            before, right = _drawn(plan, inputs, scalars, seed, kind)
             want = right.want
             judges.append(right.judge)
         else:
@@ -169,11 +172,12 @@ def _run(
 
 
 def _drawn(
-    program: Program, inputs: Inputs, scalars: Mapping[str, int | float], seed: int, kind: Kind
+    plan: Plan, inputs: Inputs, scalars: Mapping[str, int | float], seed: int, kind: Kind
 ) -> tuple[Mapping[str, Array], Expected]:
     """Arrays and expected results; if possible, arrays whose results do not depend on rounding. Given arrays
     are kept."""
 
+    program = plan.program
     # in C a shift by a negative number is undefined
     shifts = program.has_integer("<<", ">>")
 
@@ -182,7 +186,7 @@ def _drawn(
         return make_arrays(program, inputs.arrays, own, kind, positive=shifts or attempt >= POSITIVE), scalars
 
     attempts = 1 if inputs.arrays else ATTEMPTS
-    drawn = draw_expected(program, draw, exact=kind == "exact", attempts=attempts)
+    drawn = draw_expected(program, draw, exact=kind == "exact", numerics=numerics_of(plan), attempts=attempts)
     return drawn.arrays, drawn.expected
 
 

@@ -103,6 +103,7 @@ def tune(
     html: HtmlOpt = None,
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
+    allow: opt.AllowOpt = None,
     deterministic: opt.DeterministicOpt = False,
     json: opt.JsonOpt = False,
 ) -> None:
@@ -120,7 +121,7 @@ def tune(
     if file is not None:
         request = Request(
             line, file, schedule, None, machine, device, tuple(define or ()), tuple(set_ or ()), function,
-            strict_fp, deterministic,
+            strict_fp, deterministic, tuple(allow or ()),
         )  # fmt: skip
     _run(line, words, request, json)
 

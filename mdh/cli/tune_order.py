@@ -44,7 +44,7 @@ def _of_request(line: CommandLine, words: TuneWords, request: Request) -> Order:
     schedule = load_schedule(request, trace)
     program = load_program(request, trace)
     defines = tuple(parse_defines(line, request.defines).items())
-    options = (request.function, request.strict_fp, request.deterministic)
+    options = (request.function, request.strict_fp, request.deterministic, request.allow)
     return _order(line, words, program, schedule, defines, options, None)
 
 
@@ -54,27 +54,30 @@ def _of_entry(line: CommandLine, words: TuneWords, entry: ProjectEntry) -> Order
     source = at_span(entry.at("file"), lambda: read_text(entry.file, limit=C_LIMIT))
     program = at_span(
         entry.at("file"),
-        lambda: run.read(source, defines=defines, function=entry.function, strict_fp=entry.strict_fp),
+        lambda: run.read(
+            source, defines=defines, function=entry.function, strict_fp=entry.strict_fp, allow=entry.allow
+        ),
     )
     schedule = None
     if entry.schedule is not None:
         path = entry.schedule
         text = at_span(entry.at("schedule"), lambda: read_text(path, limit=SCHEDULE_LIMIT))
         schedule = at_span(entry.at("schedule"), lambda: run.schedule(text, entry.set))
-    options = (entry.function, entry.strict_fp, entry.deterministic)
+    options = (entry.function, entry.strict_fp, entry.deterministic, entry.allow)
     return _order(line, words, program, schedule, tuple(defines.items()), options, entry.device)
 
 
 def _order(
     line: CommandLine, words: TuneWords, program: Program, schedule: Schedule | None,
-    defines: tuple[tuple[str, int | str], ...], options: tuple[str | None, bool, bool], device: str | None,
+    defines: tuple[tuple[str, int | str], ...], options: tuple[str | None, bool, bool, tuple[str, ...]],
+    device: str | None,
 ) -> Order:  # fmt: skip
-    function, strict_fp, deterministic = options
+    function, strict_fp, deterministic, allow = options
     devices = () if words.replay is not None else devices_of(line, words, device)
     assert program.source is not None
     job = Job(
         program.source.name, program.source.text, defines, function, strict_fp, deterministic,
-        devices[0] if devices else "", words.seed,
+        devices[0] if devices else "", words.seed, allow,
     )  # fmt: skip
     order = Order(
         job, program, schedule, devices, place=Path(words.output), record=words.record, resume=words.resume,

@@ -57,7 +57,8 @@ def roof_of(plan: Plan) -> Roof | None:
     tensor_cores = LANGUAGES[plan.target].tensor_cores
     inside = work_of(plan)[1] <= machine.caches[-1]
     for stage in (s.stage for s in plan.stages):
-        arithmetic = operations(stage) / peak_of(machine, stage, tensor_cores=tensor_cores)
+        peak = peak_of(machine, stage, tensor_cores=tensor_cores, allowed=plan.program.allowed)
+        arithmetic = operations(stage) / peak
         moved = 0.0 if inside else compulsory_bytes(plan.program, stage) / machine.bandwidth
         seconds += max(arithmetic, moved)
         memory += moved if moved > arithmetic else 0.0

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from math import prod
 
 from mdh.cost.gpu import WORD, multiply_rate
+from mdh.cost.groups import ADDED
 from mdh.cost.nest import GRID, LOOP, Body, CostNest
 from mdh.cost.tensor import atom_cycles, atom_rate
 from mdh.ir.atoms import GROUP_LANES, LANES
 from mdh.ir.plan import Product
 
 LOADED = 16
-"""Bytes of a lane that one instruction loads of fragments; elements wider than a word are loaded alone."""
+"""Bytes of a lane that one instruction loads of fragments; elements of a word and wider are loaded alone."""
 GROUP = GROUP_LANES // LANES
 """Warps of a group."""
 DONE = 35.0
@@ -37,7 +38,7 @@ class AtomLoop:
         size = self.product.atom.left.bytes
         if self.product.atom.grouped:
             return float(self.atoms)
-        return self.atoms + self.fragments / ((size if size > WORD else LOADED) * LANES)
+        return self.atoms + self.fragments / ((size if size >= WORD else LOADED) * LANES)
 
     @property
     def latency(self) -> float:
@@ -83,4 +84,6 @@ def tensor_cycles(nest: CostNest, loop: AtomLoop, times: float, warps: int, resi
     copied = sum(c.elements * c.access.size * nest.runs(c.position) for c in nest.copies)
     shared = issuers * times * loop.fragments + copied
     rate = atom_rate(nest.machine, atom) or multiply_rate(nest.machine, double=atom.left.bytes > WORD) * LANES
-    return atom_cycles(rate, (multiplies, shared), atom, warps * resident)
+    cycles = atom_cycles(rate, (multiplies, shared), atom, warps * resident)
+    promote = nest.plan.steps[nest.plan.atoms or 0].promote
+    return cycles if promote is None else cycles + ADDED * multiplies / promote / (issuers * resident)

@@ -2,40 +2,66 @@
 
 A block copies a slice of both factors to shared memory some slots ahead. Its warps load fragments from there
 and multiply them. With few warps on a multiprocessor they seldom do both at once.
-
-The constants are rounded from the schedules of matmul_bf16, matmul_double and matmul_int8_t on an H100
-(artifacts/h100/tensor_cores.md): the estimate is off by 5 % at the mean of ten of them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
-from mdh.cost.gpu import PRODUCTS, WORD, Joining, busiest, joined, parted, transfer
-from mdh.ir.atoms import Atom
+from mdh.cost.gpu import PRODUCTS, WORD, Costs, Joining, busiest, joined, parted, transfer
+from mdh.ir.atoms import LANES, Atom
 from mdh.ir.dtype import DType
 from mdh.machine import Machine
 
 WARP_SHARE = 0.63
 """Part of the data sheet's rate that atoms of a warp reach from compute capability 9.0 on, where only atoms
 of a warp group reach all of it. Source: microbenchmarks of Hopper. Atoms of f64 reach all."""
+UNPACKED = 0.5
+"""Part of the rate of f16 that atoms of a warp reach with 8-bit floats from compute capability 9.0 on. There
+ptxas makes of them conversions to f16 and atoms of f16. An estimate."""
 GROUP_SHARE = 0.85
 """The share that atoms of warp groups reach (artifacts/h100/tensor_cores.md)."""
-SHARED_BYTES, L2_BYTES = 128.0, 32.0
-"""Bytes a cycle that a multiprocessor gets from shared memory, and from the second-level cache for copies."""
+SHARED_BYTES = 128.0
+"""Bytes a cycle that a multiprocessor gets from shared memory."""
 TOGETHER, TOGETHER_F64 = 1.0, 1.7
 """Exponents with which multiplications and shared memory are joined (see `joined`). Those of f64 take long,
 and registers leave room for more warps."""
 SCHEDULERS = 4
 """Warps that a multiprocessor needs so that all of its tensor cores multiply."""
-EXPOSED = 190.0
-"""Cycles of a slice in which a block alone on a multiprocessor waits for its own warps, or warps alone on a
-scheduler for what they have loaded."""
-LATENCY = 1000.0
-"""Cycles until the copies of a slice arrive."""
-PLAIN = 3.0
-"""What a copied byte costs at shared memory where threads move it element by element, in bytes."""
-BLOCK = 2000.0
-"""Cycles of a block before its first slice and after its last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class AtomCosts:
+    """Constants of products whose warps multiply.
+
+    near: bytes a cycle that a multiprocessor gets from the second-level cache for copies. exposed: cycles of
+    a slice in which a block alone on a multiprocessor waits for its own warps, or warps alone on a scheduler
+    for what they have loaded. latency: cycles until the copies of a slice arrive. plain: what a copied byte
+    costs at shared memory where threads move it element by element, in bytes; moved: cycles of a thread for
+    such an element. block: cycles of a block before its first slice and after its last one. stored, cut: its
+    cycles for each result, and where rows of the results begin at no multiples of 16 bytes. overlap:
+    exponent with which the time of the multiprocessors and that of the memory are joined.
+    """
+
+    near: float
+    exposed: float
+    latency: float
+    plain: float
+    moved: float
+    block: float
+    stored: float
+    cut: float
+    overlap: float
+    costs: Costs
+
+
+NARROW = AtomCosts(
+    19.15, 142.0, 468.0, 4.4, 8.0, 300.0, 0.23, 0.94, 3.0,
+    replace(PRODUCTS, launch=0.79e-6, start=0.465e-6, traffic=0.84, reached=0.68, worth=1.0),
+)  # fmt: skip
+"""Of 8- and 16-bit factors: fitted to 942 timed schedules of 198 products on an H100. What the estimate
+chooses takes 1.03 times the best that was timed, as a geometric mean."""
+DOUBLE = AtomCosts(32.0, 190.0, 1000.0, 3.0, 0.0, 2000.0, 0.0, 0.0, inf, PRODUCTS)
+"""Of f64: rounded from the schedules of matmul_double (artifacts/h100/tensor_cores.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +71,8 @@ class AtomWork:
     warps: of a block. resident: blocks that a multiprocessor holds at once. blocks: all of them. slices: of a
     block. For a block in a slice: multiplies, its multiply-adds; fragments, bytes that warps load from shared
     memory; copied, bytes that come in, of which `turned` are moved element by element. slots: of a copy.
-    moved: bytes of memory traffic, written: bytes of the results. parts: of the sum, joined as `joining`
-    says.
+    results: of a block; cut: their rows begin at no multiples of 16 bytes. moved: bytes of memory traffic,
+    written: bytes of the results. parts: of the sum, joined as `joining` says.
     """
 
     atom: Atom
@@ -59,6 +85,8 @@ class AtomWork:
     copied: int
     turned: int
     slots: int
+    results: int
+    cut: bool
     moved: int
     written: int
     parts: int = 1
@@ -68,14 +96,18 @@ class AtomWork:
 def tensor_peak(machine: Machine, factor: DType) -> float:
     """Operations a second of the machine's tensor cores for factors of a type; 0: none, or not known."""
     if factor.bytes == 1:
-        return machine.tensor_i8
+        return machine.tensor_f8 if factor.is_float else machine.tensor_i8
+    if factor.bytes == WORD:
+        return machine.tensor_tf32
     return machine.tensor_f64 if factor.bytes == 8 else machine.tensor_f16
 
 
 def atom_rate(machine: Machine, atom: Atom) -> float:
     """Multiply-adds that a multiprocessor does in a cycle."""
     newest = (machine.compute_capability or 0) >= 90 and atom.left.bytes <= WORD
-    peak = tensor_peak(machine, atom.left) / (2 * machine.units * machine.clock)
+    unpacked = newest and atom.coarse and not atom.grouped
+    speed = machine.tensor_f16 * UNPACKED if unpacked else tensor_peak(machine, atom.left)
+    peak = speed / (2 * machine.units * machine.clock)
     return peak * (GROUP_SHARE if atom.grouped else WARP_SHARE if newest else 1.0)
 
 
@@ -90,7 +122,10 @@ def atom_cycles(rate: float, work: tuple[float, float], atom: Atom, warps: float
 
 def atom_seconds(work: AtomWork, machine: Machine) -> float:
     """An estimate for the whole product."""
-    shared = work.fragments + work.copied + (PLAIN - 1.0) * work.turned
+    fitted = NARROW if work.atom.left.bytes <= WORD else DOUBLE
+    shared = work.fragments + work.copied + (fitted.plain - 1.0) * work.turned
+    moved = work.turned / work.atom.left.bytes / (work.warps * LANES) * fitted.moved
+    stored = work.results * (fitted.cut if work.cut else fitted.stored)
     rate = atom_rate(machine, work.atom)
 
     def cycles(count: int) -> float:
@@ -99,13 +134,14 @@ def atom_seconds(work: AtomWork, machine: Machine) -> float:
             return 0.0
         warps = count * work.warps
         busy = atom_cycles(rate, (count * work.multiplies, count * shared), work.atom, warps)
-        near = count * work.copied / L2_BYTES
-        waited = LATENCY / (work.slots - 1) if work.slots > 1 else LATENCY + busy
-        exposed = EXPOSED * max(1.0 / count**2, min(1.0, SCHEDULERS / warps))
-        return work.slices * max(max(busy, near) + exposed, waited) + BLOCK
+        near = count * work.copied / fitted.near
+        waited = fitted.latency / (work.slots - 1) if work.slots > 1 else fitted.latency + busy
+        exposed = fitted.exposed * max(1.0 / count**2, min(1.0, SCHEDULERS / warps))
+        slice_cycles = max(max(busy, near) + exposed, waited) + moved
+        return work.slices * slice_cycles + count * stored + fitted.block
 
     full, rest = divmod(busiest(machine, work.blocks), work.resident)
     busy = (full * cycles(work.resident) + cycles(rest)) / machine.clock
-    alone: float = joined(inf, busy, transfer(machine, work.moved, PRODUCTS.reached))
+    alone: float = joined(fitted.overlap, busy, transfer(machine, work.moved, fitted.costs.reached))
     parts = work.parts * work.written if work.parts > 1 else 0
-    return parted(alone, PRODUCTS, machine, parts, work.joining)
+    return parted(alone, fitted.costs, machine, parts, work.joining)

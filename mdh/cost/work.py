@@ -1,6 +1,6 @@
 """What a stage computes, whatever its schedule is: operations as the C writes them, and instructions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
@@ -8,7 +8,7 @@ from math import prod
 from mdh.cost.tensor import tensor_peak
 from mdh.decompose.accesses import AccessGroup, StageKey, access_groups, accesses_of
 from mdh.ir.affine import Affine
-from mdh.ir.atoms import atoms_of
+from mdh.ir.atoms import atoms_of, factor_type
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, children, loads
 from mdh.ir.plan import Plan
 from mdh.ir.product_sum import summed_product, summed_reads
@@ -54,23 +54,24 @@ def _touched(stage: Stage, functions: Sequence[Affine | None], whole: int) -> in
     return min(whole, extent)
 
 
-def peak_of(machine: Machine, *stages: Stage, tensor_cores: bool) -> float:
+def peak_of(machine: Machine, *stages: Stage, tensor_cores: bool, allowed: Container[str] = ()) -> float:
     """Operations a second at best: those of f64 where a result is of that type. tensor_cores: those of tensor
-    cores where some stage is a product that they compute, and the machine's file knows them."""
-    if tensor_cores and (known := max(_tensor_peak(machine, s) for s in stages)):
+    cores where some stage is a product that they compute, and the machine's file knows them. allowed: as in
+    Program."""
+    if tensor_cores and (known := max(_tensor_peak(machine, s, allowed) for s in stages)):
         return known
     wide = any(t.bits == 64 and t.is_float for s in stages for r in s.results for t in r.types)
     return machine.peak_f64 if wide else machine.peak_f32
 
 
-def _tensor_peak(machine: Machine, stage: Stage) -> float:
+def _tensor_peak(machine: Machine, stage: Stage, allowed: Container[str]) -> float:
     reads = summed_reads(stage)
     if isinstance(reads, str) or any(r.op is not None and r.op.ordered for r in stage.results):
         return 0.0
-    left, right, acc = reads
-    types = (left.dtype, right.dtype, acc)
+    left, right = (factor_type(f.dtype, allowed) for f in reads[:2])
+    types = (left, right, reads[2])
     fits = any((a.left, a.right, a.acc) == types for a in atoms_of(machine.compute_capability))
-    return tensor_peak(machine, left.dtype) if fits else 0.0
+    return tensor_peak(machine, left) if fits else 0.0
 
 
 def operations(stage: Stage) -> int:

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 Reader = Callable[[Any], int | None]
@@ -83,7 +82,8 @@ def torch_reader(dtype: np.dtype[Any], shape: tuple[int, ...], number: int, alig
     """For torch's tensors on the GPU `number`, or in HOST memory."""
     torch = sys.modules["torch"]
     tensor = torch.Tensor
-    wanted = torch.bfloat16 if dtype == ml_dtypes.bfloat16 else getattr(torch, dtype.name, None)
+    # ml_dtypes calls narrow floats as torch does
+    wanted = getattr(torch, dtype.name, None)
 
     def read(array: Any) -> int | None:
         if type(array) is not tensor or array.dtype is not wanted or array.shape != shape:

@@ -8,6 +8,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+SHORT = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
+"""Types that numpy has of ml_dtypes; torch calls them by the same names."""
+
 
 @dataclass(frozen=True, slots=True)
 class StridedView:
@@ -143,12 +146,12 @@ def _cuda(array: Any) -> StridedView:
 
 
 def _torch(tensor: Any, torch: Any) -> StridedView:
-    """A view of a tensor by its own methods, because torch's bfloat16 has no name in numpy's protocols."""
+    """A view of a tensor by its own methods, because numpy's protocols have no names for narrow floats."""
     if tensor.is_neg():
         raise TypeError("its memory holds the negatives of its values; tensor.resolve_neg() does not")
     size = tensor.element_size()
     name = str(tensor.dtype).removeprefix("torch.")
-    dtype = np.dtype(ml_dtypes.bfloat16) if name == "bfloat16" else np.dtype(name)
+    dtype = np.dtype(getattr(ml_dtypes, name) if name in SHORT else name)
     strides = tuple(int(s) * size for s in tensor.stride())
     device = tensor.device
     place, stream = "host", None

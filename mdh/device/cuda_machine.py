@@ -49,7 +49,9 @@ def machine_of(properties: Mapping[str, Any]) -> Machine:
         peak_f32=known.peak_f32 * speed,
         peak_f64=known.peak_f64 * speed,
         tensor_f16=known.tensor_f16 * speed,
+        tensor_tf32=known.tensor_tf32 * speed,
         tensor_i8=known.tensor_i8 * speed,
+        tensor_f8=known.tensor_f8 * speed,
         tensor_f64=known.tensor_f64 * speed,
     )
 

@@ -10,12 +10,31 @@ from typing import Any
 
 from mdh.device.cuda_driver import driver, must
 from mdh.ir.copy_engine import TensorMap
-from mdh.ir.dtype import BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64
+from mdh.ir.dtype import (
+    BF16,
+    F8E4M3,
+    F8E5M2,
+    F16,
+    F32,
+    F64,
+    I8,
+    I16,
+    I32,
+    I64,
+    TF32,
+    U8,
+    U16,
+    U32,
+    U64,
+)
 
 TYPES = {
-    U8: 0, I8: 0, U16: 1, I16: 1, U32: 2, I32: 3, U64: 4, I64: 5, F16: 6, F32: 7, F64: 8, BF16: 9
+    F8E4M3: 0, F8E5M2: 0,
+    U8: 0, I8: 0, U16: 1, I16: 1, U32: 2, I32: 3, U64: 4, I64: 5, F16: 6, F32: 7, F64: 8, BF16: 9,
+    TF32: 11,
 }  # fmt: skip
-"""CUtensorMapDataType. Elements are only moved, so that bytes of either sign are the same."""
+"""CUtensorMapDataType. Elements are only moved, so that bytes of either sign are the same; only those of f32
+that are read as tf32 are rounded to it."""
 SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
 """CUtensorMapSwizzle, by bytes of its span."""
 PROMOTION = 2

@@ -1,15 +1,16 @@
 """Which conversions can be left out of an update of an element; the others make it another operation."""
 
-from mdh.ir.dtype import DType
+from mdh.ir.dtype import EIGHTHS, DType
 from mdh.ir.expr import Cast, Const, Expr, Load
 
 
 def strip(e: Expr, t: DType) -> Expr:
     """`e` without outer conversions that do not change a sum, product or bit operation held in type t.
 
-    Integers modulo 2^n forget what a wider type adds, and a float may be held in more precision.
+    Integers modulo 2^n forget what a wider type adds, and a float may be held in more precision. A conversion
+    to 8 bits is never left out: it saturates.
     """
-    while isinstance(e, Cast) and _wide(e.dtype, t):
+    while isinstance(e, Cast) and e.dtype not in EIGHTHS and _wide(e.dtype, t):
         e = e.arg
     return e
 

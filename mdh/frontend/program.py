@@ -5,7 +5,7 @@ and dependences, and finds the stages.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mdh.diagnostics import fail
@@ -45,7 +45,7 @@ class Text:
     name, parameters: of the function, in order. span: the place of its name. arrays: by name, with the
     function's own ones. uses: every access in the text. looked_up: those of tables of constants. stage_names,
     operators: what the user says of statements, by their number. syntax: the text as it is written, for the
-    reference. constants: values that were given by name.
+    reference. constants: values that were given by name. allowed: as in Program.
     """
 
     name: str
@@ -61,11 +61,12 @@ class Text:
     source: Source
     syntax: Function | None
     constants: tuple[tuple[str, int], ...]
+    allowed: frozenset[str] = frozenset()
 
 
-def program_of(text: Text, *, strict_fp: bool) -> Program:
-    """The Program of a text. strict_fp: floats are combined in the order of the text. Raises Failed with C1xx
-    diagnostics."""
+def program_of(text: Text, *, strict_fp: bool, allow: Iterable[str] = ()) -> Program:
+    """The Program of a text. strict_fp: floats are combined in the order of the text. allow: as in Program,
+    besides what the text allows. Raises Failed with C1xx diagnostics."""
     shapes = pointer_shapes(text.arrays, text.uses)
     extents = {
         n: shapes[n].extents if n in shapes else open_extents(a, text.uses) for n, a in text.arrays.items()
@@ -83,7 +84,7 @@ def program_of(text: Text, *, strict_fp: bool) -> Program:
         check_volume(buffer)
     return Program(
         text.name, text.parameters, buffers, text.scalars, stages, strict_fp, text.constants, text.source,
-        text.syntax, statements,
+        text.syntax, statements, tuple(sorted({*allow, *text.allowed})),
     )  # fmt: skip
 
 

@@ -4,7 +4,21 @@ import math
 import operator
 from collections.abc import Callable
 
-from mdh.ir.dtype import BF16, F16, F32, F64, I32, I64, DType, common, promote_integer
+from mdh.ir.dtype import (
+    BF16,
+    EIGHTHS,
+    F8E4M3,
+    F8E5M2,
+    F16,
+    F32,
+    F64,
+    I32,
+    I64,
+    NARROW,
+    DType,
+    common,
+    promote_integer,
+)
 from mdh.ir.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Select, Unary
 
 _ONE = (
@@ -17,8 +31,8 @@ FUNCTIONS = {**dict.fromkeys(_ONE.split(), 1), **dict.fromkeys(_TWO.split(), 2),
 
 
 def widened(e: Expr) -> Expr:
-    """The expression with 16-bit floats widened to float for arithmetic; C allows the excess precision."""
-    return Cast(e, F32) if e.dtype in (F16, BF16) else e
+    """The expression with narrow floats widened to float for arithmetic; C allows the excess precision."""
+    return Cast(e, F32) if e.dtype in NARROW else e
 
 
 def convert(e: Expr, t: DType) -> Expr:
@@ -61,19 +75,25 @@ _COMPUTED: dict[str, Callable[[int, int], int]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "<<": operator.lshift, ">>": operator.rshift,
     "&": operator.and_, "|": operator.or_, "^": operator.xor,
 }  # fmt: skip
-FORMATS = {F32: (24, -125, 128), F16: (11, -13, 16), BF16: (8, -125, 128)}
-"""For each type: digits of the significand, frexp's exponents of the least normal and the greatest."""
+FORMATS = {
+    F32: (24, -125, 2.0**128), F16: (11, -13, 2.0**16), BF16: (8, -125, 2.0**128),
+    F8E4M3: (4, -5, 448.0), F8E5M2: (3, -13, 57344.0),
+}  # fmt: skip
+"""For each type: digits of the significand, frexp's exponent of the least normal number, and the power of two
+that a rounded number is less than; of types that saturate, the largest number."""
 
 
 def _nearest(x: float, t: DType) -> float:
     """x rounded to type t, ties to even (IEEE 754)."""
+    digits, least, most = FORMATS[t]
+    if t in EIGHTHS:
+        x = math.copysign(min(abs(x), most), x) if x == x else x  # noqa: PLR0124 - NaN
     if x == 0 or not math.isfinite(x):
         return x
-    digits, least, most = FORMATS[t]
     m, e = math.frexp(x)
     step = max(e, least) - digits
     rounded = math.ldexp(round(math.ldexp(m, e - step)), step)
-    return math.copysign(rounded if abs(rounded) < 2.0**most else math.inf, x)
+    return math.copysign(rounded if abs(rounded) < most or t in EIGHTHS else math.inf, x)
 
 
 def wrap(n: int, t: DType) -> int:
@@ -146,8 +166,12 @@ def truth(e: Expr) -> Expr:
 def select(cond: Expr, then: Expr, other: Expr) -> Expr:
     """C's `?:`."""
     cond = truth(cond)
-    then, other = widened(then), widened(other)
-    t = common(then.dtype, other.dtype)
+    if then.dtype in EIGHTHS and then.dtype == other.dtype:
+        # chosen as it is: converted there and back, an infinity would become a number
+        t = then.dtype
+    else:
+        then, other = widened(then), widened(other)
+        t = common(then.dtype, other.dtype)
     if isinstance(cond, Const):
         return convert(then if cond.value else other, t)
     return Select(cond, convert(then, t), convert(other, t), t)

@@ -5,9 +5,10 @@ A warp issues an atom: its 32 lanes together hold the factors A (m x k) and B (k
 Source: PTX ISA, "Matrix Fragments for mma" and "Register Fragments and Shared Memory Matrix Layouts".
 """
 
+from collections.abc import Container
 from dataclasses import dataclass
 
-from mdh.ir.dtype import BF16, F16, F32, F64, I8, I32, U8, DType
+from mdh.ir.dtype import BF16, EIGHTHS, F16, F32, F64, I8, I32, TF32, U8, DType
 
 LANES = 32
 GROUP_LANES = 128
@@ -15,6 +16,8 @@ GROUP_LANES = 128
 WGMMA = "wgmma"
 WORD = 4
 """Bytes of a register."""
+WARP_ROWS = 16
+"""The most rows of an atom that a warp has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,11 @@ class Atom:
         return self.grouped and self.left.bits == 16
 
     @property
+    def coarse(self) -> bool:
+        """It keeps fewer bits of a sum than the accumulator's type has."""
+        return self.left in EIGHTHS
+
+    @property
     def shape(self) -> tuple[int, int, int]:
         return self.m, self.n, self.k
 
@@ -88,15 +96,16 @@ class Atom:
 
     @property
     def packed(self) -> int:
-        """Neighbours along k that share a register; 1 for f64, where an element takes two."""
+        """Neighbours along k that share a register; 1 for f64, where an element takes two, and for tf32."""
         return max(1, WORD // self.left.bytes)
 
     @property
     def a(self) -> Fragment:
-        """Rows m, columns k."""
-        halves = self.m // 8
-        row = FragmentPlace((_GROUP,), (LaneDigit(self.packed, halves, 8),))
-        return Fragment(self.m * self.k // LANES, row, self._along_k(self.packed * halves))
+        """Rows m, columns k. Of a warp group's atom: where registers and not shared memory hold it."""
+        lanes, warps = (GROUP_LANES, (_WARP,)) if self.grouped else (LANES, ())
+        halves = min(self.m, WARP_ROWS) // 8
+        row = FragmentPlace((_GROUP, *warps), (LaneDigit(self.packed, halves, 8),))
+        return Fragment(self.m * self.k // lanes, row, self._along_k(self.packed * halves))
 
     @property
     def b(self) -> Fragment:
@@ -129,22 +138,26 @@ _WARP = LaneDigit(32, 4, 16)
 """Each warp of a group has 16 rows of C."""
 
 _BYTES = (I8, U8)
-_COLUMNS, _BYTE_COLUMNS = range(256, 0, -8), (*range(256, 32, -16), 32, 24, 16, 8)
-"""Of wgmma's results: with 16-bit factors, with bytes."""
+_COLUMNS, _INTEGER_COLUMNS = range(256, 0, -8), (*range(256, 32, -16), 32, 24, 16, 8)
+"""Of wgmma's results: of floats, of integers."""
 ATOMS = (
     *(Atom("mma", 16, 8, k, t, t, F32, 80) for t in (BF16, F16) for k in (16, 8)),
     *(Atom("mma", 16, 8, k, a, b, I32, 80) for a in _BYTES for b in _BYTES for k in (32, 16)),
+    *(Atom("mma", 16, 8, 32, a, b, F32, 89) for a in EIGHTHS for b in EIGHTHS),
+    *(Atom("mma", 16, 8, k, TF32, TF32, F32, 80) for k in (8, 4)),
     Atom("dmma", 8, 8, 4, F64, F64, F64, 80),
     *(Atom("dmma", 16, 8, k, F64, F64, F64, 90) for k in (4, 8, 16)),
     *(Atom(WGMMA, 64, n, 16, t, t, F32, 90, 90) for t in (BF16, F16) for n in _COLUMNS),
-    *(
-        Atom(WGMMA, 64, n, 32, a, b, I32, 90, 90)
-        for a in _BYTES
-        for b in _BYTES
-        for n in (*range(256, 32, -16), 32, 24, 16, 8)
-    ),
+    *(Atom(WGMMA, 64, n, 8, TF32, TF32, F32, 90, 90) for n in _COLUMNS),
+    *(Atom(WGMMA, 64, n, 32, a, b, I32, 90, 90) for a in _BYTES for b in _BYTES for n in _INTEGER_COLUMNS),
+    *(Atom(WGMMA, 64, n, 32, a, b, F32, 90, 90) for a in EIGHTHS for b in EIGHTHS for n in _COLUMNS),
 )
 """All that are lowered."""
+
+
+def factor_type(t: DType, said: Container[str]) -> DType:
+    """The type in which atoms read factors of the type t. said: the words of `@as`, or what may be said."""
+    return TF32 if t == F32 and TF32.name in said else t
 
 
 def atoms_of(capability: int | None) -> tuple[Atom, ...]:

@@ -47,6 +47,13 @@ class TensorMap:
 
 
 @dataclass(frozen=True, slots=True)
+class FetchMap:
+    """The copy engine reads a tensor map before the first box that needs it."""
+
+    map: str
+
+
+@dataclass(frozen=True, slots=True)
 class InitTokens:
     """One thread begins the first phase of all tokens of a buffer. arrivals: that each phase waits for."""
 
@@ -145,6 +152,6 @@ class SetRegisters:
 
 
 CopyEngineStmt = (
-    InitTokens | TokensReady | Expect | Arrive | Await | BoxCopy | BoxStore | StoreFence | StoreCommit
-    | StoreWait | SetRegisters
+    FetchMap | InitTokens | TokensReady | Expect | Arrive | Await | BoxCopy | BoxStore | StoreFence
+    | StoreCommit | StoreWait | SetRegisters
 )  # fmt: skip

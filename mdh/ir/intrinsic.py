@@ -28,6 +28,8 @@ class Intrinsic(StrEnum):
     """(word): the value in a word that `packed` made."""
     IMIN = "imin"
     IMAX = "imax"
+    TO_TF32 = "to_tf32"
+    """(value): the bits of an f32 rounded to the nearest tf32, of two to the one that is larger in size."""
     LANE = "lane"
     """(vector, k): one element of a vector."""
     IOTA = "iota"

@@ -20,6 +20,7 @@ from mdh.ir.copy_engine import CopyEngineStmt, TensorMap
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Expr
 from mdh.ir.matrix import MatrixStmt
+from mdh.ir.numerics import ByStage
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +213,14 @@ class Wait:
     pending: int
 
 
+@dataclass(frozen=True, slots=True)
+class AwaitKernels:
+    """Waits until the kernels in front have ended (lower/dependent_launch.py)."""
+
+
 Stmt = (
     Comment | Alloc | Let | Store | Move | Atomic | For | While | If | Barrier | Fence | Commit | Wait
-    | MatrixStmt | CopyEngineStmt
+    | AwaitKernels | MatrixStmt | CopyEngineStmt
 )  # fmt: skip
 
 
@@ -228,8 +234,7 @@ class Launch:
     min_blocks: int = 0
     """From @occupancy: the blocks a multiprocessor that the compiler must leave room for; 0 if not stated."""
     early: bool = False
-    """The kernel may be launched before its predecessor has ended, and waits for it before it touches memory
-    (lower/dependent_launch.py)."""
+    """The kernel may be launched before the kernels in front have ended; its body has an AwaitKernels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +267,7 @@ class Module:
     """All kernels of a program, in launch order, for one target (`cuda`, `opencl`, `c`) and machine kind.
 
     params: the C function's parameters in order. poison: whether tests may fill workspaces that need no zeros
-    with garbage before a call.
+    with garbage before a call. numerics: of the stages, for the judge of results.
     """
 
     name: str
@@ -272,3 +277,4 @@ class Module:
     workspaces: tuple[Workspace, ...]
     params: tuple[str, ...]
     notes: tuple[str, ...] = field(default=())
+    numerics: ByStage = ()

@@ -24,7 +24,8 @@ class LoadMatrix:
 @dataclass(frozen=True, slots=True)
 class Mma:
     """A warp's acc += a b: each lane gives its elements of the three matrices, which lie in registers as the
-    atom says; those shorter than a register share one of type U32."""
+    atom says. Factors lie in registers of type U32, which several share that are shorter; those of f64
+    in their own."""
 
     atom: Atom
     acc: tuple[Load, ...]
@@ -54,15 +55,26 @@ class GroupMma:
     """`wgmma`: a warp group's acc += a b, which runs on after the statement.
 
     acc: the thread's first element of the result. row, column: elements of the register array from a row of
-    its to the one 8 further down, and from a column to the next one.
+    its to the one 8 further down, and from a column to the next one. a: in shared memory, or the thread's
+    registers of it, as in Mma. keep: where it is 0, acc = a b, and what the registers held does not count;
+    None: it always counts.
     """
 
     atom: Atom
     acc: Load
     row: int
     column: int
-    a: SharedMatrix
+    a: SharedMatrix | tuple[Load, ...]
     b: SharedMatrix
+    keep: Expr | None = None
+
+    @property
+    def shared(self) -> tuple[SharedMatrix, ...]:
+        return (self.b,) if isinstance(self.a, tuple) else (self.a, self.b)
+
+    @property
+    def held(self) -> tuple[Load, ...]:
+        return self.a if isinstance(self.a, tuple) else ()
 
 
 @dataclass(frozen=True, slots=True)

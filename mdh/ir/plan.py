@@ -88,7 +88,8 @@ class Holding:
 @dataclass(frozen=True, slots=True)
 class Product:
     """What the atoms of an MMA step compute: C += A B. m, n, k: the dimensions that they run over. left,
-    right: the reads of A and B."""
+    right: the reads of A and B. held: index of the step at which an entry puts A into registers for atoms of
+    warp groups; None: they read it in shared memory."""
 
     atom: Atom
     m: int
@@ -96,6 +97,7 @@ class Product:
     k: int
     left: Load
     right: Load
+    held: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,8 @@ class PlanStep:
     splits: one per dimension, in dimension order. stages: slots of the staged buffers; 1 means no pipeline.
     unroll: 1 for none, 0 for full, n for a factor; None leaves it to the lowering. product: of an MMA step,
     whose parts are sequential loops; implied steps then split an atom into the elements of its lanes.
-    inflight: groups of its atoms that may still run when the next part of the factors is awaited.
+    inflight: groups of its atoms that may still run when the next part of the factors is awaited. promote:
+    elements of the reduction after which a second accumulator takes over, at the latest; None: there is none.
     """
 
     number: int
@@ -121,7 +124,16 @@ class PlanStep:
     """The same text in lines, if it is too long for one."""
     product: Product | None = None
     inflight: int | None = None
+    promote: int | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def promoted_turns(self) -> int:
+        """Turns of the loops around an MMA step after which its second accumulator takes over; 1 also where
+        it does so within a turn. 0: it has none."""
+        if self.promote is None or self.product is None:
+            return 0
+        return max(1, self.promote // self.splits[self.product.k].parent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -243,6 +243,11 @@ class Scalar:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
+CONSENTS = ("tf32",)
+"""What a schedule may do to numbers if the user allows it. tf32: factors of f32 are rounded to 11 significant
+bits before they are multiplied."""
+
+
 @dataclass(frozen=True)
 class Program:
     """A C function: parameters in C's order (names of buffers or scalars), buffers, and stages in order.
@@ -263,6 +268,8 @@ class Program:
     statements: tuple[PlacedStatement, ...] = field(default=(), compare=False, repr=False)
     """The statements and the stages that carry them out, for the proof that the stages keep the text's order.
     """
+    allowed: tuple[str, ...] = ()
+    """What the user lets schedules do to numbers, of CONSENTS, in order."""
 
     @cached_property
     def buffer_of(self) -> dict[str, Buffer]:

@@ -106,8 +106,8 @@ def _accesses(kernel: Kernel, s: Stmt, bufs: dict[str, Buf]) -> None:
         case Mma(_, acc, a, b):
             _registers(kernel, (*acc, *a, *b), bufs)
         case GroupMma():
-            _registers(kernel, (s.acc,), bufs)
-            for m in (s.a, s.b):
+            _registers(kernel, (s.acc, *s.held), bufs)
+            for m in s.shared:
                 _rank(kernel, m.buffer, m.index, bufs)
         case InitTokens(buffer, _):
             _token(kernel, buffer, bufs)

@@ -10,6 +10,7 @@ from mdh.ir.copy_engine import (
     BoxCopy,
     BoxStore,
     Expect,
+    FetchMap,
     InitTokens,
     SetRegisters,
     StoreCommit,
@@ -21,6 +22,7 @@ from mdh.ir.expr import Const, Expr, Load, map_children, substitute, walk
 from mdh.ir.kernel import (
     Alloc,
     Atomic,
+    AwaitKernels,
     Barrier,
     Buf,
     Comment,
@@ -76,7 +78,7 @@ def rewritten(body: tuple[Stmt, ...], f: Callable[[Stmt], Stmt]) -> tuple[Stmt, 
 def map_expressions(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
     """`s` with `f` applied to each of its own expressions; nested statements are left as they are."""
     match s:
-        case Comment() | Barrier() | Fence() | Commit() | Wait():
+        case Comment() | Barrier() | Fence() | Commit() | Wait() | AwaitKernels() | FetchMap():
             return s
         case MmaFence() | MmaCommit() | MmaWait() | InitTokens() | TokensReady() | SetRegisters():
             return s
@@ -109,7 +111,8 @@ def map_expressions(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
         case Mma():
             return replace(s, acc=_places(s.acc, f), a=_places(s.a, f), b=_places(s.b, f))
         case GroupMma():
-            return replace(s, acc=_places((s.acc,), f)[0], a=_matrix(s.a, f), b=_matrix(s.b, f))
+            keep = None if s.keep is None else f(s.keep)
+            return replace(s, acc=_places((s.acc,), f)[0], a=_factor(s.a, f), b=_matrix(s.b, f), keep=keep)
         case Expect():
             return replace(s, index=tuple(map(f, s.index)))
         case Arrive():
@@ -133,6 +136,10 @@ def _places(registers: tuple[Load, ...], f: Callable[[Expr], Expr]) -> tuple[Loa
     return tuple(replace(r, index=tuple(map(f, r.index))) for r in registers)
 
 
+def _factor(a: SharedMatrix | tuple[Load, ...], f: Callable[[Expr], Expr]) -> SharedMatrix | tuple[Load, ...]:
+    return _places(a, f) if isinstance(a, tuple) else _matrix(a, f)
+
+
 def _matrix(m: SharedMatrix, f: Callable[[Expr], Expr]) -> SharedMatrix:
     return replace(m, index=tuple(map(f, m.index)))
 
@@ -149,7 +156,7 @@ def expressions(s: Stmt) -> tuple[Expr, ...]:
     if isinstance(s, Mma):
         out.extend((*s.acc, *s.a, *s.b))
     if isinstance(s, GroupMma):
-        out.append(s.acc)
+        out.extend((s.acc, *s.held))
     return tuple(out)
 
 
@@ -204,7 +211,7 @@ def loaded(s: Stmt) -> list[BufferElement]:
         case LoadMatrix():
             return [*out, BufferElement(s.src, s.index)]
         case GroupMma():
-            return [*out, *(BufferElement(m.buffer, m.index) for m in (s.a, s.b))]
+            return [*out, *(BufferElement(m.buffer, m.index) for m in s.shared)]
         case BoxStore():
             return [*out, BufferElement(s.src, s.index)]
         case Await() | Arrive() | Expect():
@@ -267,8 +274,9 @@ def with_buffers(s: Stmt, names: Mapping[str, str]) -> Stmt:
         case Mma():
             return replace(s, acc=_renamed(s.acc, names), a=_renamed(s.a, names), b=_renamed(s.b, names))
         case GroupMma():
-            a, b = (replace(m, buffer=names.get(m.buffer, m.buffer)) for m in (s.a, s.b))
-            return replace(s, acc=_renamed((s.acc,), names)[0], a=a, b=b)
+            *_, b = found = [replace(m, buffer=names.get(m.buffer, m.buffer)) for m in s.shared]
+            held = _renamed(s.held, names)
+            return replace(s, acc=_renamed((s.acc,), names)[0], a=held or found[0], b=b)
         case InitTokens() | Expect() | Arrive() | Await():
             return replace(s, buffer=names.get(s.buffer, s.buffer))
         case BoxStore():

@@ -9,14 +9,17 @@ from dataclasses import dataclass, replace
 
 from mdh.hardware import Space
 from mdh.ir.affine import Affine
-from mdh.ir.atoms import LANES, Fragment, FragmentPlace, LaneDigit
-from mdh.ir.dtype import I32, U32
-from mdh.ir.expr import Binary, Const, Expr, Load, Var
+from mdh.ir.atoms import GROUP_LANES, LANES, WORD, Fragment, FragmentPlace, LaneDigit
+from mdh.ir.construct import loop
+from mdh.ir.dtype import I32, TF32, U32, DType
+from mdh.ir.expr import Binary, Call, Const, Expr, Load, Var
+from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Stmt, Store
 from mdh.ir.layout import Level
 from mdh.ir.matrix import LoadMatrix, Mma
 from mdh.ir.plan import Product
 from mdh.lower.nest import Nest
+from mdh.lower.promotion import after_turn, chunks, first_accumulator, take_over
 from mdh.lower.scope import Region, Scope, key_of
 
 MATRIX, MOST = 8, 4
@@ -25,11 +28,13 @@ MATRIX, MOST = 8, 4
 
 @dataclass(frozen=True, slots=True)
 class _Factor:
-    """A or B. buf: fragments by atom and register. atoms: the loop over atoms along its own dimension; None:
-    there is one. own, along: where an element lies along that dimension and along k. nest: in which the
-    variables `element` and `depth` are the places in the atom along the two."""
+    """A or B. type: in which atoms read it. buf: fragments by atom and register. atoms: the loop over atoms
+    along its own dimension; None: there is one. own, along: where an element lies along that dimension and
+    along k. nest: in which the variables `element` and `depth` are the places in the atom along the two.
+    lanes: that share an atom. deep: the loop over parts of k, if there are fragments of all of them."""
 
     load: Load
+    type: DType
     buf: Buf
     atoms: Level | None
     own: FragmentPlace
@@ -37,6 +42,8 @@ class _Factor:
     nest: Nest
     element: str
     depth: str
+    lanes: int = LANES
+    deep: Level | None = None
 
     @property
     def registers(self) -> int:
@@ -44,7 +51,7 @@ class _Factor:
 
     @property
     def count(self) -> int:
-        return self.buf.shape[0]
+        return 1 if self.atoms is None else self.atoms.parts
 
 
 def emit_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
@@ -57,15 +64,22 @@ def emit_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
     lane = nest.fresh("lane")
     left = _factor(nest, product, product.left, product.m, s)
     right = _factor(nest, product, product.right, product.n, s)
+    region = next(r for r in reversed(nest.regions) if r.fold == 0)
     body: list[Stmt] = [
         Alloc(left.buf), Alloc(right.buf), *_fill(left, lane, scope), *_fill(right, lane, scope),
-        *_loop(left.atoms, 1, _loop(right.atoms, 1, [_multiply(nest, product, left, right, s)])),
+        *_loop(left.atoms, 1, _loop(right.atoms, 1, [_multiply(nest, product, region, left, right, s)])),
     ]  # fmt: skip
     others = [g for g in nest.guards(scope) if g.dim not in (product.m, product.n, product.k)]
     cond = nest.condition(others, scope)
     number = Binary("%", Var(nest.tid), Const(LANES, I32), I32) if nest.threads > LANES else Var(nest.tid)
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
-    out += [Let(lane, number, below=LANES), *_loop(_level(nest, s, product.k), 1, body)]
+    out.append(Let(lane, number, below=LANES))
+    deep = _level(nest, s, product.k)
+    for start, stop in chunks(step, 1 if deep is None else deep.parts):
+        out += body if deep is None else [loop(deep.var, stop, body, ForKind.UNROLL, start=start)]
+        if step.promoted_turns == 1:
+            out += take_over(nest, region, s)
+    out += after_turn(nest, region, s, scope)
     return out if cond is None else [If(cond, tuple(out))]
 
 
@@ -92,16 +106,15 @@ def _factor(nest: Nest, product: Product, load: Load, dim: int, s: int) -> _Fact
     index = tuple(i.substitute(gone) if d == dim else i for d, i in enumerate(nest.levels.index))
     registers = fragment.count // atom.packed
     count = 1 if atoms is None else atoms.parts
-    kind = load.dtype if atom.packed == 1 else U32
+    kind = U32 if atom.left.bytes <= WORD else load.dtype
     name = nest.fresh(f"{load.buffer}_atoms")
     buf = Buf(name, Space.RM, kind, (count, registers), (registers, 1), align=16)
     levels = replace(nest.levels, index=index)
     own_nest = replace(nest, tiles=replace(nest.tiles, levels=levels))
-    return _Factor(load, buf, atoms, own, along, own_nest, inner[-1], depth)
+    return _Factor(load, atom.left, buf, atoms, own, along, own_nest, inner[-1], depth)
 
 
-def _multiply(nest: Nest, product: Product, left: _Factor, right: _Factor, s: int) -> Mma:
-    region = next(r for r in reversed(nest.regions) if r.fold == 0)
+def _multiply(nest: Nest, product: Product, region: Region, left: _Factor, right: _Factor, s: int) -> Mma:
     fragment = product.atom.c
     acc = tuple(_result(nest, product, region, fragment.at(0, v), s) for v in range(fragment.count))
     return Mma(product.atom, acc, _registers(left), _registers(right))
@@ -109,6 +122,10 @@ def _multiply(nest: Nest, product: Product, left: _Factor, right: _Factor, s: in
 
 def _registers(factor: _Factor) -> tuple[Load, ...]:
     atom: Expr = Const(0, I32) if factor.atoms is None else Var(factor.atoms.var)
+    if factor.deep is not None:
+        part: Expr = Var(factor.deep.var)
+        whole = part if factor.count == 1 else Binary("*", part, Const(factor.count, I32), I32)
+        atom = _sum([whole, atom])
     buf = factor.buf
     return tuple(Load(buf.name, (atom, Const(r, I32)), buf.dtype) for r in range(factor.registers))
 
@@ -120,7 +137,7 @@ def _result(nest: Nest, product: Product, region: Region, at: tuple[int, int], s
         for level in nest.levels.by_dim[dim]:
             if level.step > s and level.layer is None:
                 values[level.var] = Const(place // level.tile, I32)
-    buf = region.bufs[0]
+    buf = first_accumulator(region)
     return Load(buf.name, region.index(values), buf.dtype)
 
 
@@ -128,7 +145,7 @@ def _result(nest: Nest, product: Product, region: Region, at: tuple[int, int], s
 
 
 def _fill(factor: _Factor, lane: str, scope: Scope) -> list[Stmt]:
-    if factor.buf.dtype != U32:
+    if factor.type.bytes >= WORD:
         return _loop(factor.atoms, 1, [_element(factor, v, lane, scope) for v in range(factor.registers)])
     together = MOST // factor.registers
     while factor.count % together:
@@ -138,12 +155,13 @@ def _fill(factor: _Factor, lane: str, scope: Scope) -> list[Stmt]:
 
 def _element(factor: _Factor, v: int, lane: str, scope: Scope) -> Store:
     at: dict[str, Expr] = {
-        name: _sum([*(_digit(d, Var(lane), LANES) for d in place.lane), _const(place.of(0, v))])
+        name: _sum([*(_digit(d, Var(lane), factor.lanes) for d in place.lane), _const(place.of(0, v))])
         for name, place in ((factor.element, factor.own), (factor.depth, factor.along))
     }
     inner = replace(scope, values={**scope.values, **at})
-    to = _registers(factor)[v]
-    return Store(to.buffer, to.index, factor.nest.load(factor.load, inner))
+    to, value = _registers(factor)[v], factor.nest.load(factor.load, inner)
+    rounded = Call(Intrinsic.TO_TF32, (value,), U32) if factor.type == TF32 else value
+    return Store(to.buffer, to.index, rounded)
 
 
 def _matrices(factor: _Factor, together: int, lane: str, scope: Scope) -> LoadMatrix:
@@ -151,11 +169,13 @@ def _matrices(factor: _Factor, together: int, lane: str, scope: Scope) -> LoadMa
     count = together * factor.registers
     rows = _rows_along_k(factor, scope)
     eighth: Expr = Binary("/", Var(lane), Const(MATRIX, I32), I32)
-    number = eighth if count == MOST else Binary("%", eighth, Const(count, I32), I32)
+    alone = count * MATRIX == factor.lanes
+    number = eighth if alone else Binary("%", eighth, Const(count, I32), I32)
     row = Binary("%", Var(lane), Const(MATRIX, I32), I32)
     at: dict[str, Expr] = {}
     for name, place, first in ((factor.element, factor.own, rows), (factor.depth, factor.along, not rows)):
         starts = [_start(factor, d, number, count) for d in place.element]
+        starts += [_digit(d, Var(lane), factor.lanes) for d in place.lane if d.div >= LANES]
         at[name] = _sum([*starts, row] if first else starts)
     if factor.atoms is not None and together > 1:
         behind = Binary("/", number, Const(factor.registers, I32), I32)
@@ -206,3 +226,18 @@ def _sum(terms: list[Expr]) -> Expr:
         if e != Const(0, I32):
             out = e if out is None else Binary("+", out, e, I32)
     return Const(0, I32) if out is None else out
+
+
+# -- factors that warp groups hold in registers --------------------------------------------------
+
+
+def group_fragments(
+    nest: Nest, product: Product, s: int, lane: str, scope: Scope
+) -> tuple[list[Stmt], tuple[Load, ...]]:
+    """Declares and loads the fragments of A for all atoms of a turn. Also returns the registers of one atom.
+    lane: the thread's number in its warp group."""
+    factor = _factor(nest, product, product.left, product.m, s)
+    deep = _level(nest, s, product.k)
+    shape = (factor.count * (1 if deep is None else deep.parts), factor.registers)
+    factor = replace(factor, buf=replace(factor.buf, shape=shape), lanes=GROUP_LANES, deep=deep)
+    return [Alloc(factor.buf), *_loop(deep, 1, _fill(factor, lane, scope))], _registers(factor)

@@ -13,18 +13,18 @@ from mdh.hardware import Engine, Layer, Space, SyncScope
 from mdh.ir.affine import Affine
 from mdh.ir.atoms import GROUP_LANES
 from mdh.ir.construct import ZERO, add, conjunction, equal, less, loop, mod, num, number, scaled, when
-from mdh.ir.copy_engine import Arrive, Await, BoxCopy, Expect, InitTokens, TensorMap, TokensReady
-from mdh.ir.dtype import I32, U32, U64
+from mdh.ir.copy_engine import Arrive, Await, BoxCopy, Expect, FetchMap, InitTokens, TensorMap, TokensReady
+from mdh.ir.dtype import I32, TF32, U32, U64, DType
 from mdh.ir.expr import Binary, Const, Expr, Load, Var
 from mdh.ir.kernel import Alloc, Barrier, Buf, Comment, ForKind, If, Let, Stmt, Store
 from mdh.ir.layout import Level
 from mdh.ir.matrix import MmaWait
-from mdh.ir.plan import PlanStep
+from mdh.ir.plan import PlanStep, Product
 from mdh.lower.copies import StagedCopy, plan_copies
 from mdh.lower.declarations import TokenRing
 from mdh.lower.fragments import stated
 from mdh.lower.nest import Emit, Nest
-from mdh.lower.scope import Role, Scope, key_of
+from mdh.lower.scope import Key, Role, Scope, key_of
 
 
 def boxed(step: PlanStep) -> bool:
@@ -58,16 +58,38 @@ def _by_groups(nest: Nest, step: PlanStep) -> bool:
     """Whether only atoms of warp groups read what the step brings, in every turn: one thread of each then
     speaks for it. In a turn without atoms, or where threads read by themselves (an epilogue), a group's warps
     need not have come as far as this thread."""
-    s = nest.plan.atoms
-    product = None if s is None else nest.plan.steps[s].product
-    if product is None or not product.atom.grouped:
+    product = _group_product(nest)
+    if product is None:
         return False
     if any(g.dim not in (product.m, product.n, product.k) for g in nest.levels.guards):
         return False
-    accesses = ((x.buffer, nest.access(x.index)) for x in (product.left, product.right))
-    factors = {key_of(name, access) for name, access in accesses if access is not None}
     copies = (c for c in nest.tiles.copies if nest.plan.steps[c.step] is step)
-    return {(c.tile.buffer, c.linear) for c in copies} <= factors
+    read = _factors(nest, product.left if product.held is None else product.right, product.right)
+    return {(c.tile.buffer, c.linear) for c in copies} <= read
+
+
+def _group_product(nest: Nest) -> Product | None:
+    """What atoms of warp groups multiply."""
+    s = nest.plan.atoms
+    product = None if s is None else nest.plan.steps[s].product
+    return product if product is not None and product.atom.grouped else None
+
+
+def _factors(nest: Nest, *factors: Load) -> set[Key]:
+    accesses = ((x.buffer, nest.access(x.index)) for x in factors)
+    return {key_of(name, access) for name, access in accesses if access is not None}
+
+
+def _type(nest: Nest, copy: StagedCopy) -> DType:
+    """As which the copy engine reads an array. It rounds what atoms of warp groups, which would cut it off,
+    read as tf32."""
+    product = _group_product(nest)
+    rounds = (
+        product is not None
+        and product.atom.left == TF32
+        and copy.key in _factors(nest, product.left, product.right)
+    )
+    return TF32 if rounds else nest.buffers[copy.staging.buffer].dtype
 
 
 def _blocks(nest: Nest, step: PlanStep) -> int:
@@ -87,12 +109,13 @@ def token_end(nest: Nest) -> list[Stmt]:
 
 
 def token_start(nest: Nest) -> list[Stmt]:
-    """At the head of the kernel: all tokens begin, and all turns are counted from 0."""
+    """At the head of the kernel: all tokens begin, all turns are counted from 0, and tensor maps are on
+    their way."""
     rings = list(nest.declarations.rings.values())
     if not rings:
         return []
     out: list[Stmt] = [Alloc(ring.turn, Const(0, U32)) for ring in rings]
-    first: list[Stmt] = []
+    first: list[Stmt] = [FetchMap(m.name) for m in nest.declarations.maps.values()]
     for ring in rings:
         first.append(InitTokens(ring.filled.name, 1))
         if ring.free is not None:
@@ -156,7 +179,7 @@ def _boxes(nest: Nest, ring: TokenRing, copy: StagedCopy, slot: tuple[Expr, ...]
     boxes = copy.boxes if sharing is None else sharing.boxes
     assert boxes is not None
     array = nest.buffers[copy.staging.buffer]
-    said = TensorMap("", array.name, array.dtype, array.shape, boxes.shape, dst.buf.swizzle)
+    said = TensorMap("", array.name, _type(nest, copy), array.shape, boxes.shape, dst.buf.swizzle)
     name = nest.declarations.map_of(said).name
     mine = None if sharing is None else number((Var(lv.var), lv.parts) for lv in sharing.blocks)
     peers = None if sharing is None else _peers(nest, sharing)
@@ -253,6 +276,11 @@ def inflight(nest: Nest) -> int:
     s = nest.plan.atoms
     step = None if s is None else nest.plan.steps[s]
     if step is None or step.product is None or not step.product.atom.grouped or nest.role is not Role.MATH:
+        return 0
+    if step.product.held is not None:
+        return 0  # registers of a factor are loaded again in the next turn
+    if step.promoted_turns == 1:
+        # all end where the second accumulator takes over
         return 0
     return 1 if step.inflight is None else step.inflight
 

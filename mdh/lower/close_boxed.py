@@ -4,15 +4,17 @@ A warp group waits until the slot of shared memory that it writes next has been 
 piece there, and one of its threads asks for the box.
 """
 
+from collections.abc import Collection
+from dataclasses import replace
 from itertools import product as product_of
 
 from mdh.decompose.box_store import ResultBoxes, box_store
-from mdh.hardware import THREADED, Layer, Space, SyncScope
+from mdh.hardware import THREADED, Engine, Layer, Space, SyncScope
 from mdh.ir.affine import Affine
 from mdh.ir.atoms import GROUP_LANES
 from mdh.ir.construct import ZERO, add, equal, loop, mod, num, number, when
 from mdh.ir.copy_engine import BoxStore, StoreCommit, StoreFence, StoreWait, TensorMap
-from mdh.ir.expr import Expr, Var
+from mdh.ir.expr import Expr, Load, Var, walk
 from mdh.ir.kernel import Barrier, Buf, ForKind, Stmt, Store
 from mdh.ir.layout import Level, row_major
 from mdh.ir.plan import Product
@@ -34,10 +36,30 @@ def result_boxes(nest: Nest, region: Region) -> ResultBoxes | None:
     return None if inner or not isinstance(found, ResultBoxes) or found.buffer not in mine else found
 
 
+def clips(nest: Nest, dims: Collection[int]) -> bool:
+    """Whether tiles that the edge cuts along `dims` need no guards: the copy engine brings zeros from behind
+    the edge, and stores nothing there."""
+    if not isinstance(box_store(nest.program, nest.plan, nest.levels), ResultBoxes):
+        return False
+    _, product = _product(nest)
+    brought = all(s.engine is Engine.TMA for step in nest.plan.steps for s in step.stagings)
+    return brought and _alone(nest) and all(d in (product.m, product.n) for d in dims)
+
+
+def _alone(nest: Nest) -> bool:
+    """Whether the results are made of what the atoms have computed, and of nothing else that is read."""
+    values = [o.value for fold in nest.folds for o in fold.outputs]
+    starts = [e for fold in nest.folds for e in (*fold.starts, fold.factor) if e is not None]
+    return not any(isinstance(n, Load) for e in (*values, *starts) for n in walk(e))
+
+
 def close_boxed(nest: Nest, region: Region, boxes: ResultBoxes, scope: Scope) -> list[Stmt]:
     """The region's elements, atom by atom and piece by piece."""
     s, product = _product(nest)
     stage = _stage(nest, boxes)
+    if _alone(nest):
+        # what lies behind the edge is not stored
+        scope = replace(scope, full=scope.full | {g.level.var for g in nest.levels.guards})
     # loops of the region around its atoms, and over them
     held = (nest.levels.of_var(var) for var in region.loops if var not in scope.values)
     levels = [lv for lv in held if lv.step <= s and lv.layer not in THREADED]

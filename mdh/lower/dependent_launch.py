@@ -1,6 +1,8 @@
 """Which kernels are launched before those in front have ended. (CUDA: programmatic dependent launch.)
 
-Such a kernel awaits those in front at its head. What it reads must be read by ordinary loads then: loads of
+Such a kernel awaits those in front at its head, after its tokens have begun. It lets the next kernel begin as
+its blocks end, not before: blocks that came while others still run would not be spread evenly over the
+machine. What it reads must be read by ordinary loads then: loads of
 memory that nobody writes while the kernel runs, which compilers make of restricted pointers to constants, may
 be moved in front of any wait. Ordinary loads keep their places among stores, so that a kernel which reads on
 after it has written would wait for each of them; it keeps the other loads, and is launched in its turn.
@@ -9,7 +11,8 @@ after it has written would wait for each of them; it keeps the other loads, and 
 from collections.abc import Iterable
 
 from mdh.hardware import CacheHint, Engine
-from mdh.ir.kernel import Buf, If, Move, Stmt
+from mdh.ir.copy_engine import InitTokens
+from mdh.ir.kernel import AwaitKernels, Barrier, Buf, If, Move, Stmt
 from mdh.ir.walk import bodies, reads, statements, writes
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
@@ -28,6 +31,16 @@ def begins_early(body: tuple[Stmt, ...], buffers: Iterable[Buf], target: str, ma
         isinstance(s, Move) and s.cache == CacheHint.KEEP and s.src in constant for s in statements(body)
     )
     return not kept and not _reads_on(body, constant, written, wrote=False)[0]
+
+
+def awaiting(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The body of a kernel that begins early. Tokens lie in shared memory, so they need not wait."""
+    begun = (n for n, s in enumerate(body) if any(isinstance(x, InitTokens) for x in statements((s,))))
+    first = next(begun, None)
+    head = 0
+    if first is not None:
+        head = next(n for n, s in enumerate(body) if n > first and isinstance(s, Barrier)) + 1
+    return (*body[:head], AwaitKernels(), *body[head:])
 
 
 def _reads_on(

@@ -14,7 +14,7 @@ from mdh.ir.program import DimKind
 from mdh.lower.atoms import emit_atoms
 from mdh.lower.boxes import boxed, emit_boxed, emit_boxed_loop, inflight
 from mdh.lower.close import close_region, open_region
-from mdh.lower.close_boxed import close_boxed, result_boxes
+from mdh.lower.close_boxed import clips, close_boxed, result_boxes
 from mdh.lower.copies import emit_copy, plan_copies
 from mdh.lower.finish import stated_width
 from mdh.lower.fragments import stated
@@ -22,6 +22,7 @@ from mdh.lower.group_atoms import emit_group_atoms
 from mdh.lower.nest import Emit, Nest
 from mdh.lower.pipeline_loop import emit_pipelined, pipelines
 from mdh.lower.point import emit_point
+from mdh.lower.promotion import close_first, open_first
 from mdh.lower.scan_parts import chunk_point, open_carries, reduce_point, scan_parts, scan_point
 from mdh.lower.scatter_point import scatter_point
 from mdh.lower.scope import (
@@ -49,14 +50,14 @@ MOST_CUTS = 3
 
 
 def emit_block(nest: Nest, leaf: Leaf) -> list[Stmt]:
-    """The whole body: where blocks have remainders, full blocks run a version without guards."""
+    """The whole body: where blocks have remainders that need guards, full blocks run a version without."""
     edges = [
         lv
         for lv in nest.levels.all
         if lv.layer in (Layer.BLK, Layer.CLU, Layer.DEV, Layer.NOD) and not lv.exact and not lv.cyclic
     ]
     scope = Scope(leaf)
-    if not edges or nest.role is Role.LOAD:
+    if not edges or nest.role is Role.LOAD or clips(nest, {lv.dim for lv in edges}):
         return emit(nest, scope)
     if all(nest.stage.dims[lv.dim].kind is not DimKind.CC for lv in edges):
         return _around(nest, scope, _versions(nest, edges, scope, _item))
@@ -98,9 +99,10 @@ def _around(nest: Nest, scope: Scope, inner: list[Stmt]) -> list[Stmt]:
     opening = [r for r in nest.regions if r.opens == scope.position]
     if not opening or nest.role is Role.LOAD:
         return inner
-    before = [s for r in opening for s in open_region(nest, r, scope)]
+    before = [s for r in opening for s in (*open_region(nest, r, scope), *open_first(nest, r))]
     after = [s for r in reversed(opening) for s in _closed(nest, r, scope)]
-    ended = [MmaWait(0)] if inflight(nest) else []
+    ended: list[Stmt] = [MmaWait(0)] if inflight(nest) else []
+    ended += [s for r in opening for s in close_first(nest, r)]
     return [*before, *inner, *ended, *after]
 
 

@@ -12,7 +12,7 @@ from mdh.ir.walk import expressions, reads, statements, writes
 from mdh.lower.boxes import token_end, token_start
 from mdh.lower.close_boxed import store_end
 from mdh.lower.cluster import finish_by_cluster
-from mdh.lower.dependent_launch import begins_early
+from mdh.lower.dependent_launch import awaiting, begins_early
 from mdh.lower.launch import bind_blocks, bind_threads, launch_of
 from mdh.lower.nest import Nest, dm_buf
 from mdh.lower.overread import clear_slack
@@ -43,7 +43,8 @@ def kernel_of(
     done = run_passes(raw, _facts(nest, {**bufs, **shared}), observe)
     known = nest.program.buffer_order
     params = _buffers(nest, done, bufs, (*known, *(n for n in bufs if n not in known)))
-    launch = replace(launch, early=begins_early(done, params, nest.target, nest.machine))
+    if begins_early(done, params, nest.target, nest.machine):
+        launch, done = replace(launch, early=True), awaiting(done)
     used = _scalars(done, nest.program)
     return replace(raw, buffers=params, scalars=used, launch=launch, body=done), counters
 

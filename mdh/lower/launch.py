@@ -30,7 +30,7 @@ def launch_of(nest: Nest) -> Launch:
     if plan.clustered and _in_line(nest):
         # clusters in one line, the blocks of each after one another
         size, count = prod(blocks), prod(clusters)
-        slots = max(1, nest.machine.units * max(1, plan.grid.occupancy) // size)
+        slots = nest.machine.clusters(size) * max(1, plan.grid.occupancy)
         count = min(count, slots) if plan.grid.persistent else count
         return Launch((count * size, 1, 1), _block(nest), (size, 1, 1), _least_blocks(nest))
     if plan.grid.persistent:

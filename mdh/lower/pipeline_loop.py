@@ -82,6 +82,7 @@ def _start_of_turn(
 ) -> tuple[list[Stmt], list[Stmt]]:
     """(what stands before a turn's computation for its copies into SM, what stands behind it)."""
     body: list[Stmt] = []
+    behind: list[Stmt] = []
     if flying:
         body.append(Wait(pipeline.slots - 2))
     if flying or plain:
@@ -89,13 +90,17 @@ def _start_of_turn(
     if flying:
         later = add(pipeline.part, pipeline.slots - 1)
         fill = _copies(pipeline, flying, later)
-        body.append(If(less(later, pipeline.trips), tuple(fill)))
-        body.append(Commit())
+        ahead: list[Stmt] = [If(less(later, pipeline.trips), tuple(fill)), Commit()]
+        if pipeline.nest.warp_atoms:
+            # no load of a fragment moves in front of a copy: tensor cores would wait for both
+            behind += ahead
+        else:
+            body += ahead
     load, store = _prefetch(pipeline, plain, body)
     more = less(add(pipeline.part, 1), pipeline.trips)
     if load:
         body.append(If(more, tuple(load)))
-    return body, [If(more, tuple(store))] if store else []
+    return body, [*behind, *([If(more, tuple(store))] if store else [])]
 
 
 def _prologue(pipeline: PipelinedLoop, flying: list[StagedCopy], plain: list[StagedCopy]) -> list[Stmt]:

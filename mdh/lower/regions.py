@@ -1,5 +1,7 @@
 """Regions of partial results (`mdh.decompose.regions`) as buffers of a kernel."""
 
+from dataclasses import replace
+
 from mdh.decompose.regions import RegionOpening, levels_from, openings
 from mdh.decompose.tiles import held_axes
 from mdh.hardware import Space
@@ -18,7 +20,16 @@ def make_regions(nest: Nest, first: int = 0) -> tuple[Region, ...]:
         buffers = [o.buffer for o in fold.outputs]
         for r in openings(nest.items, nest.stage, nest.plan.steps, buffers, reduces=fold.op is not None):
             out.append(region_of(nest, f, r))
-    return tuple(out)
+    return tuple(out[:-1]) + tuple(_promoted(nest, r) for r in out[-1:])
+
+
+def _promoted(nest: Nest, region: Region) -> Region:
+    """The innermost region of the sum that atoms compute, with the first accumulator of `@promote`."""
+    s = nest.plan.atoms
+    if s is None or nest.plan.steps[s].promote is None:
+        return region
+    buf = region.bufs[0]
+    return replace(region, first=replace(buf, name=nest.fresh(f"{buf.name}_first")))
 
 
 def region_of(nest: Nest, f: int, opening: RegionOpening) -> Region:

@@ -2,6 +2,7 @@
 
 from mdh.hardware import CacheHint
 from mdh.ir.kernel import Module
+from mdh.ir.numerics import numerics_of
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import DimKind
 from mdh.ir.verify import verify
@@ -22,7 +23,7 @@ def lower(plan: Plan, observe: Observer = unobserved) -> Module:
         built += lower_stage(context, stage)
     module = Module(
         plan.program.name, plan.target, plan.machine.name, built.kernels, built.workspaces,
-        plan.program.params, notes=_left_out(plan),
+        plan.program.params, notes=_left_out(plan), numerics=numerics_of(plan),
     )  # fmt: skip
     verify(module)
     return module

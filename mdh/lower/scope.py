@@ -55,7 +55,8 @@ class Region:
     """Partial results of fold `fold` in SM or RM, open from before item `opens` to the end of its loops.
 
     axes: per dim of the output, the inside levels as (name, radix); names in code order are `loops`.
-    lanes: vector levels of reduction dims, whose partial results stay apart until the region closes.
+    lanes: vector levels of reduction dims, whose partial results stay apart until the region closes. first:
+    what atoms add to instead, until the region takes it over (`@promote`).
     """
 
     fold: int
@@ -65,6 +66,7 @@ class Region:
     axes: tuple[tuple[tuple[str, int], ...], ...]
     loops: tuple[str, ...]
     lanes: tuple[str, ...]
+    first: Buf | None = None
 
     def index(self, values: Mapping[str, Expr]) -> tuple[Expr, ...]:
         """Index of the element that the current level variables own. values: of those that are not free."""

@@ -3,6 +3,7 @@
 from typing import Protocol, TypeVar
 
 from mdh.ir.dtype import DType
+from mdh.ir.numerics import Numerics
 from mdh.ir.program import Operator
 from mdh.reference.numbers import Array
 
@@ -52,10 +53,10 @@ class Arithmetic(Protocol[V]):
 
     def contract(
         self, start: V | None, a: V, b: V, shape: tuple[int, ...], axes: tuple[int, ...], dtype: DType,
-        count: int, product: DType, *, truncating: bool = False,
+        count: int, product: DType, numerics: Numerics,
     ) -> V:  # fmt: skip
-        """The sum of a * b, each rounded to `product`, over `axes` of a box of `shape`. truncating: tensor
-        cores may add it."""
+        """The sum of a * b, each rounded to `product`, over `axes` of a box of `shape`. numerics: as an
+        implementation may compute it."""
 
     def reduce_record(
         self, op: Operator, start: tuple[V, ...] | None, values: tuple[V, ...], axes: tuple[int, ...]

@@ -12,14 +12,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from mdh.ir.dtype import F32, F64, DType
+from mdh.ir.dtype import EIGHTHS, F32, F64, DType
+from mdh.ir.numerics import Numerics
 from mdh.ir.program import Operator
 from mdh.reference import error
 from mdh.reference.contraction import contraction
 from mdh.reference.error import Bounded
 from mdh.reference.exact import CArithmetic, best
 from mdh.reference.functions import FUNCTIONS
-from mdh.reference.numbers import Array, precision, smallest, unit_roundoff
+from mdh.reference.numbers import Array, largest, precision, smallest, unit_roundoff
 from mdh.reference.windows import taken
 
 _C = CArithmetic()
@@ -112,6 +113,8 @@ class BoundedArithmetic:
         if self.exact and a.bound is None:
             # one rounding of an exact value is the same in every implementation
             return Bounded(_C.cast(value, F64, dtype).astype(np.float64))
+        if dtype in EIGHTHS:
+            value = np.clip(value, -largest(dtype), largest(dtype))
         return self.rounded(value, a.bound, dtype)
 
     def call(self, fn: str, args: tuple[Bounded, ...], dtype: DType) -> Bounded:
@@ -181,7 +184,7 @@ class BoundedArithmetic:
 
     def contract(
         self, start: Bounded | None, a: Bounded, b: Bounded, shape: tuple[int, ...], axes: tuple[int, ...],
-        dtype: DType, count: int, product: DType, *, truncating: bool = False,
+        dtype: DType, count: int, product: DType, numerics: Numerics,
     ) -> Bounded:  # fmt: skip
         if not dtype.is_float:
             return self._contract_whole(start, a, b, shape, axes, dtype)
@@ -191,25 +194,28 @@ class BoundedArithmetic:
 
         total, size = over(a.value, b.value), over(np.abs(a.value), np.abs(b.value))
         whole = self.exact and a.bound is None and b.bound is None and error.whole(a.value, b.value)
+        whole = whole and all(bool((np.abs(x.value) <= numerics.exact_factor).all()) for x in (a, b))
         slack = error.added(
             None if a.bound is None else over(a.bound, np.abs(b.value) + b.slack),
             None if b.bound is None else over(np.abs(a.value), b.bound),
-            None if whole else size * unit_roundoff(product),
+            None if whole else size * (unit_roundoff(product) + numerics.product_error),
         )
-        factor = error.truncated_factor(count) if truncating else error.sum_factor(count)
-        return self._summed(start, total, size, slack, dtype, factor, exact=whole)
+        terms = error.sum_factor(count) + numerics.sum_error(count) / unit_roundoff(dtype)
+        term = float(np.abs(a.value).max(initial=0)) * float(np.abs(b.value).max(initial=0))
+        most = numerics.exact_sum(precision(dtype), term)
+        return self._summed(start, total, size, slack, dtype, terms, exact=whole, most=most)
 
     def _summed(
         self, start: Bounded | None, total: Array, size: Array, slack: Array | None, dtype: DType,
-        terms: float, *, exact: bool, alike: Array | None = None,
+        terms: float, *, exact: bool, most: float = 0.0, alike: Array | None = None,
     ) -> Bounded:  # fmt: skip
-        """The result of a sum. terms: the error in units of u S. alike: how many terms are equal, if that is
-        known."""
+        """The result of a sum. terms: the error in units of u S. exact: of integers, whose sums up to `most`
+        (0: as the type has them) are exact. alike: how many terms are equal, if that is known."""
         if start is not None:
             total, size = start.value + total, np.abs(start.value) + size
             slack = error.added(start.bound, slack)
             exact = exact and start.bound is None and error.whole(start.value)
-        if exact and bool((size <= 2.0 ** precision(dtype)).all()):
+        if exact and bool((size <= (most or 2.0 ** precision(dtype))).all()):
             return Bounded(total)
         factor: Array | float = terms
         if alike is not None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mdh.ir.numerics import ByStage, assumed
 from mdh.ir.program import Program
 from mdh.reference.arithmetic import Arithmetic, V
 from mdh.reference.bounded import BoundedArithmetic
@@ -33,15 +34,17 @@ def evaluate_bounded(
     scalars: Mapping[str, Any] | None = None,
     *,
     exact: bool = False,
+    numerics: ByStage = (),
 ) -> dict[str, Bounded]:
     """The same in double precision, with the error that an implementation may make at each element.
 
-    exact: the inputs are small integers; elements whose every operation is exact have no bound. If a minimum
-    or maximum by comparison met a NaN, `also` has the other right results.
+    exact: the inputs are small integers; elements whose every operation is exact have no bound. numerics:
+    of the plan whose results are judged. If a minimum or maximum by comparison met a NaN, `also` has the
+    other right results.
     """
-    found = _run(program, arrays, scalars or {}, BoundedArithmetic(exact=exact))
+    found = _run(program, arrays, scalars or {}, BoundedArithmetic(exact=exact), numerics)
     held = {name: _without_doubt_of_nan(v) for name, v in found.items()}
-    return with_passed_over(held, program, arrays, scalars, exact=exact)
+    return with_passed_over(held, program, arrays, scalars, exact=exact, numerics=numerics)
 
 
 def _without_doubt_of_nan(v: Bounded) -> Bounded:
@@ -58,6 +61,7 @@ def with_passed_over(
     scalars: Mapping[str, Any] | None = None,
     *,
     exact: bool = False,
+    numerics: ByStage = (),
 ) -> dict[str, Bounded]:
     """`found` with `also`: the results if `m > x ? m : x` skips NaNs like `x > m ? x : m`.
 
@@ -69,7 +73,7 @@ def with_passed_over(
     if program.strict_fp or not compares:
         return dict(found)
     arithmetic = BoundedArithmetic(exact=exact, passing=True)
-    also = _run(program, arrays, scalars or {}, arithmetic)
+    also = _run(program, arrays, scalars or {}, arithmetic, numerics)
     if not arithmetic.met:
         return dict(found)
     others = {name: _without_doubt_of_nan(v) for name, v in also.items()}
@@ -77,8 +81,9 @@ def with_passed_over(
 
 
 def _run(
-    program: Program, arrays: Mapping[str, Array], scalars: Mapping[str, Any], arithmetic: Arithmetic[V]
-) -> dict[str, V]:
+    program: Program, arrays: Mapping[str, Array], scalars: Mapping[str, Any], arithmetic: Arithmetic[V],
+    numerics: ByStage = (),
+) -> dict[str, V]:  # fmt: skip
     written: frozenset[str] = frozenset().union(*(s.written for s in program.stages))
     buffers: dict[str, V] = {}
     for b in program.buffers:
@@ -93,6 +98,8 @@ def _run(
         given = scalars.get(s.name, s.size)
         assert given is not None, f"no value for `{s.name}`"
         values[s.name] = arithmetic.of(np.asarray(given), s.dtype)
+    known = dict(numerics)
     for stage in program.stages:
-        run_stage(stage, program, arithmetic, buffers, values)
+        own = known.get(stage.name) or assumed(stage)
+        run_stage(stage, program, arithmetic, buffers, values, own)
     return {b.name: buffers[b.name] for b in program.buffers if not b.temp and b.name in written}

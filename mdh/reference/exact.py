@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 
 from mdh.ir.dtype import F32, DType, integer_range
+from mdh.ir.numerics import Numerics
 from mdh.ir.program import Operator
 from mdh.reference.functions import FUNCTIONS
-from mdh.reference.numbers import Array, numpy_dtype
+from mdh.reference.numbers import Array, converted, numpy_dtype
 
 _COMPARE = {
     "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
@@ -127,7 +128,7 @@ class CArithmetic:
 
     def contract(
         self, start: Array | None, a: Array, b: Array, shape: tuple[int, ...], axes: tuple[int, ...],
-        dtype: DType, count: int, product: DType, *, truncating: bool = False,
+        dtype: DType, count: int, product: DType, numerics: Numerics,
     ) -> Array:  # fmt: skip
         terms = np.broadcast_to(_as(np.multiply(a, b), product), shape)
         return self.reduce(Operator("+"), start, terms, axes, dtype)
@@ -240,8 +241,7 @@ def best(op: Operator, keys: Array, *, started: bool) -> Array:
 
 
 def _as(a: Any, dtype: DType) -> Array:
-    with np.errstate(all="ignore"):
-        return np.asarray(a).astype(numpy_dtype(dtype), copy=False)
+    return converted(np.asarray(a), dtype)
 
 
 def _truncated_quotient(a: Array, b: Array) -> Array:

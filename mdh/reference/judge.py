@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mdh.diagnostics import Failed
-from mdh.ir.product_sum import truncating
+from mdh.ir.numerics import OWN, ByStage, assumed
 from mdh.ir.program import Program
 from mdh.memory_left import within_room
 from mdh.reference.error import Bounded
@@ -67,22 +67,23 @@ def expected(
     scalars: Mapping[str, Any],
     *,
     exact: bool = False,
+    numerics: ByStage = (),
     executions: int = EXECUTIONS,
 ) -> Expected:
     """The expected results. The judge is chosen by the number of assignments that the C runs.
 
-    exact: the arrays hold small integers. executions: the most statements that sampled elements may take.
-    Raises Failed A130, A131, Undecided if the C's result for these data depends on rounding, and
-    DisagreementError if the two judges disagree about a sampled element.
+    exact: the arrays hold small integers. numerics: of the plan whose results are judged. executions: the
+    most statements that sampled elements may take. Raises Failed A130, A131, Undecided if the C's result for
+    these data depends on rounding, and DisagreementError if the two judges disagree about a sampled element.
     """
     values = {s.name: scalars.get(s.name, s.size) for s in program.scalars}
     function = program.syntax
     if function is None:
-        return vectorised(program, arrays, scalars, exact=exact)
+        return vectorised(program, arrays, scalars, exact=exact, numerics=numerics)
     if steps(function, values, STEPS) > STEPS:
         # numpy's matrix products leave the interpreter a processor of its own
         with ThreadPoolExecutor(1) as beside:
-            work = partial(vectorised, program, arrays, scalars, exact=exact)
+            work = partial(vectorised, program, arrays, scalars, exact=exact, numerics=numerics)
             whole = beside.submit(copy_context().run, work)
             some = interpreted_sample(program, arrays, values, executions=executions)
             every = whole.result()
@@ -90,31 +91,36 @@ def expected(
             return every
         sample, own = some
         want = replaced(every.want, own, sample.elements)
+        if numerics:
+            want = _widened(want, every.want)
         count = counted(sample.kept, "sampled element")
         return Expected(want, f"{every.judge}; C text interpreted at {count}")
     try:
         want = interpret_bounded(function, arrays, values, strict=program.strict_fp, limit=2 * STEPS)
     except (UnknownMeaning, EndlessLoop):
-        return vectorised(program, arrays, scalars, exact=exact)
+        return vectorised(program, arrays, scalars, exact=exact, numerics=numerics)
     want = with_passed_over(want, program, arrays, scalars, exact=exact)
-    if any(truncating(stage) for stage in program.stages):
-        want = _widened(want, evaluate_bounded(program, arrays, scalars, exact=exact))
+    if numerics or any(assumed(stage) != OWN for stage in program.stages):
+        other = evaluate_bounded(program, arrays, scalars, exact=exact, numerics=numerics)
+        want = _widened(want, other)
     return Expected(want, INTERPRETER)
 
 
 def _widened(want: Mapping[str, Bounded], other: Mapping[str, Bounded]) -> dict[str, Bounded]:
-    """With the larger of two bounds: the text does not say which sums tensor cores may add."""
+    """With the larger of two bounds: the text does not say how a plan adds its sums."""
     out = dict(want)
     for name, w in want.items():
-        if w.bound is not None and name in other:
-            out[name] = replace(w, bound=np.maximum(w.bound, other[name].slack))
+        if name in other and (w.bound is not None or other[name].bound is not None):
+            out[name] = replace(w, bound=np.maximum(w.slack, other[name].slack))
     return out
 
 
 def vectorised(
-    program: Program, arrays: Mapping[str, Array], scalars: Mapping[str, Any], *, exact: bool = False
-) -> Expected:
-    return Expected(evaluate_bounded(program, arrays, scalars, exact=exact), VECTORISED)
+    program: Program, arrays: Mapping[str, Array], scalars: Mapping[str, Any], *, exact: bool = False,
+    numerics: ByStage = (),
+) -> Expected:  # fmt: skip
+    want = evaluate_bounded(program, arrays, scalars, exact=exact, numerics=numerics)
+    return Expected(want, VECTORISED)
 
 
 @within_room("the arrays and the reference, which takes several times their memory")
@@ -123,6 +129,7 @@ def draw_expected(
     draw: Callable[[int], Arguments],
     *,
     exact: bool = False,
+    numerics: ByStage = (),
     attempts: int = ATTEMPTS,
     executions: int = EXECUTIONS,
 ) -> Drawn:
@@ -137,7 +144,7 @@ def draw_expected(
     for attempt in range(attempts):
         arrays, scalars = draw(attempt)
         try:
-            right = expected(program, arrays, scalars, exact=exact, executions=executions)
+            right = expected(program, arrays, scalars, exact=exact, numerics=numerics, executions=executions)
             drawn = Drawn(attempt, arrays, scalars, right)
             if not any(np.isnan(b.value).any() for b in right.want.values()):
                 return drawn
@@ -150,4 +157,4 @@ def draw_expected(
     if other is not None:
         return other
     arrays, scalars = draw(0)
-    return Drawn(0, arrays, scalars, vectorised(program, arrays, scalars, exact=exact))
+    return Drawn(0, arrays, scalars, vectorised(program, arrays, scalars, exact=exact, numerics=numerics))

@@ -8,25 +8,42 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from mdh.ir.dtype import BF16, F16, F32, F64, DType, integer_range
+from mdh.ir.dtype import BF16, EIGHTHS, F8E4M3, F8E5M2, F16, F32, F64, DType, integer_range
 
 Array = NDArray[Any]
 
 _FLOATS: dict[DType, np.dtype[Any]] = {
+    F8E4M3: np.dtype(ml_dtypes.float8_e4m3fn),
+    F8E5M2: np.dtype(ml_dtypes.float8_e5m2),
     F16: np.dtype(np.float16),
     BF16: np.dtype(ml_dtypes.bfloat16),
     F32: np.dtype(np.float32),
     F64: np.dtype(np.float64),
 }
-_PRECISION = {F16: 11, BF16: 8, F32: 24, F64: 53}
-_SMALLEST = {F16: 2.0**-24, BF16: 2.0**-133, F32: 2.0**-149, F64: 2.0**-1074}
-
-_LARGEST = {F16: 65504.0, BF16: 2.0**128 - 2.0**120, F32: 2.0**128 - 2.0**104, F64: sys.float_info.max}
+_PRECISION = {F8E4M3: 4, F8E5M2: 3, F16: 11, BF16: 8, F32: 24, F64: 53}
+_SMALLEST = {
+    F8E4M3: 2.0**-9, F8E5M2: 2.0**-16, F16: 2.0**-24, BF16: 2.0**-133, F32: 2.0**-149, F64: 2.0**-1074
+}  # fmt: skip
+_LARGEST = {
+    F8E4M3: 448.0, F8E5M2: 57344.0, F16: 65504.0, BF16: 2.0**128 - 2.0**120, F32: 2.0**128 - 2.0**104,
+    F64: sys.float_info.max,
+}  # fmt: skip
 
 
 def numpy_dtype(t: DType) -> np.dtype[Any]:
-    """The numpy type of the same width and kind (bf16: that of ml_dtypes)."""
+    """The numpy type of the same width and kind (of bf16 and 8-bit floats: that of ml_dtypes)."""
     return _FLOATS[t] if t.is_float else np.dtype(f"{t.kind}{t.bits}")
+
+
+def converted(a: Array, t: DType) -> Array:
+    """`a` as type `t`, as C converts it; 8-bit floats as mdh.h does, which saturates."""
+    held = numpy_dtype(t)
+    if a.dtype == held:
+        return a
+    with np.errstate(all="ignore"):
+        if t in EIGHTHS and a.dtype.kind not in "biu":
+            a = np.clip(a, -_LARGEST[t], _LARGEST[t])
+        return a.astype(held)
 
 
 def precision(t: DType) -> int:
@@ -43,6 +60,11 @@ def unit_roundoff(t: DType) -> float:
 def smallest(t: DType) -> float:
     """The smallest positive (subnormal) number: the absolute error of rounding near zero."""
     return _SMALLEST[t]
+
+
+def largest(t: DType) -> float:
+    """The largest finite number."""
+    return _LARGEST[t]
 
 
 def holds(t: DType, value: int | float) -> bool:

@@ -10,7 +10,8 @@ import numpy as np
 
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Expr, Var, walk
-from mdh.ir.product_sum import summed_product, truncating
+from mdh.ir.numerics import Numerics
+from mdh.ir.product_sum import summed_product
 from mdh.ir.program import DimKind, Output, Program, Result, Stage, combined_where, component
 from mdh.reference.arithmetic import Arithmetic, V
 from mdh.reference.exact import identity
@@ -26,11 +27,13 @@ Box = tuple[tuple[int, int], ...]
 
 
 def run_stage(
-    stage: Stage, program: Program, arithmetic: Arithmetic[V], buffers: dict[str, V], scalars: dict[str, V]
-) -> None:
-    """Runs `stage`. It changes the written buffers of `buffers`; loads see their contents from before."""
+    stage: Stage, program: Program, arithmetic: Arithmetic[V], buffers: dict[str, V], scalars: dict[str, V],
+    numerics: Numerics,
+) -> None:  # fmt: skip
+    """Runs `stage`. It changes the written buffers of `buffers`; loads see their contents from before.
+    numerics: as an implementation may add its products."""
     before = {b: arithmetic.copy(buffers[b]) if b in stage.written else buffers[b] for b in stage.read}
-    walk = _Walk(stage, program, arithmetic, before, buffers, scalars)
+    walk = _Walk(stage, program, arithmetic, before, buffers, scalars, numerics)
     for result in stage.results:
         if stage.scattered:
             walk.scatter(result)
@@ -41,14 +44,14 @@ def run_stage(
 class _Walk(Generic[V]):
     def __init__(
         self, stage: Stage, program: Program, arithmetic: Arithmetic[V], before: dict[str, V],
-        after: dict[str, V], scalars: dict[str, V],
+        after: dict[str, V], scalars: dict[str, V], numerics: Numerics,
     ) -> None:  # fmt: skip
         self.stage, self.program, self.arithmetic = stage, program, arithmetic
         self.before, self.after, self.scalars = before, after, scalars
         kinds = [d.kind for d in stage.dims]
         self.reduced = tuple(i for i, k in enumerate(kinds) if k is DimKind.PW)
         self.scanned = tuple(i for i, k in enumerate(kinds) if k is DimKind.PS)
-        self.truncating = truncating(stage)
+        self.numerics = numerics
         self.count = prod(stage.dims[i].extent for i in self.reduced)
         self.types = {s.name: s.dtype for s in program.scalars} | {d.name: I32 for d in stage.dims}
 
@@ -127,12 +130,10 @@ class _Walk(Generic[V]):
             factors = summed_product(result.op, e) if self._contraction(result) else None
             if factors is not None:
                 a, b = (value_of(f, scope) for f in factors)
+                product = factors[0].dtype
                 out.append(
-                    arithmetic.contract(
-                        state, a, b, shape, axes, dtype, self.count, factors[0].dtype,
-                        truncating=self.truncating,
-                    )
-                )  # fmt: skip
+                    arithmetic.contract(state, a, b, shape, axes, dtype, self.count, product, self.numerics)
+                )
             else:
                 spread = self._spread(e, scope, shape, i, result)
                 out.append(arithmetic.reduce(result.op, state, spread, axes, dtype, self.count))

@@ -88,7 +88,8 @@ def _stage(plan: Plan, stage: StagePlan, kernels: tuple[Resources, ...]) -> Stag
         layers.append(LayerRow(layer, moved, ops / moved if moved else 0.0))
     atoms = None if stage.atoms is None else stage.steps[stage.atoms].product
     unknown = atoms is not None and not tensor_peak(plan.machine, atoms.atom.left)
-    peak = 0.0 if unknown else peak_of(plan.machine, stage.stage, tensor_cores=atoms is not None)
+    allowed = plan.program.allowed
+    peak = peak_of(plan.machine, stage.stage, tensor_cores=atoms is not None, allowed=allowed)
     return StageReport(
         entries_of(plan.program, stage.stage),
         loop_rows(stage),
@@ -97,7 +98,7 @@ def _stage(plan: Plan, stage: StagePlan, kernels: tuple[Resources, ...]) -> Stag
         ops,
         compulsory,
         kernels,
-        ops / peak if peak else 0.0,
+        ops / peak if peak and not unknown else 0.0,
         compulsory / plan.machine.bandwidth if plan.machine.bandwidth else 0.0,
         stage.atoms is not None,
     )

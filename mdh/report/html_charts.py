@@ -47,7 +47,8 @@ def roof_of(tuned: Tuned, plan: Plan) -> Roofline | None:
     """None where the program has no arithmetic, or the machine no speeds."""
     ops, least = work_of(plan)
     atoms = any(s.atoms is not None for s in plan.stages)
-    peak = peak_of(plan.machine, *(s.stage for s in plan.stages), tensor_cores=atoms)
+    stages = (s.stage for s in plan.stages)
+    peak = peak_of(plan.machine, *stages, tensor_cores=atoms, allowed=plan.program.allowed)
     timed: tuple[tuple[str, Trial | None], ...] = (("default", tuned.baseline), ("best", tuned.best))
     if tuned.best is not None and tuned.baseline is not None and _same(tuned.best, tuned.baseline):
         # two times of one kernel are no two points

@@ -67,7 +67,8 @@ def _of_atoms(plan: StagePlan, step: PlanStep) -> list[str]:
     """What a loop has to do with the atoms of tensor cores."""
     if step.product is not None:
         atom = step.product.atom
-        return [f"{'×'.join(map(str, atom.shape))} {atom.word}"]
+        said = f"{'×'.join(map(str, atom.shape))} {atom.word}"
+        return [said] if step.promote is None else [said, f"sums of {step.promote} added in f32"]
     return ["inside an atom"] if plan.atoms is not None and not step.text else []
 
 

@@ -10,6 +10,7 @@ from mdh.ir.copy_engine import (
     BoxStore,
     CopyEngineStmt,
     Expect,
+    FetchMap,
     InitTokens,
     SetRegisters,
     StoreCommit,
@@ -21,6 +22,7 @@ from mdh.ir.expr import Expr, Load
 from mdh.ir.kernel import (
     Alloc,
     Atomic,
+    AwaitKernels,
     Barrier,
     Buf,
     Comment,
@@ -102,6 +104,7 @@ def _simple(
     | Fence
     | Commit
     | Wait
+    | AwaitKernels
     | MatrixStmt
     | CopyEngineStmt,
 ) -> str:
@@ -127,14 +130,18 @@ def _simple(
             return "commit"
         case Wait(pending):
             return f"wait {pending}"
+        case AwaitKernels():
+            return "await the kernels in front"
         case LoadMatrix(dst, src, index, transposed):
             how = " transposed" if transposed else ""
             return f"load matrix{how} {_registers(dst)} = {_element(src, index, 1)}"
         case Mma(atom, acc, a, b):
             return f"mma {atom.name} {_registers(acc)} += {_registers(a)} * {_registers(b)}"
-        case GroupMma(atom, acc, row, column, a, b):
+        case GroupMma(atom, acc, row, column, a, b, keep):
+            left = _registers(a) if isinstance(a, tuple) else _shared_matrix(a)
             kept = f"{_element(acc.buffer, acc.index, 1)} by {row}, {column}"
-            return f"group mma {atom.name} {kept} += {_shared_matrix(a)} * {_shared_matrix(b)}"
+            said = "" if keep is None else f" keep {expression_text(keep)}"
+            return f"group mma {atom.name} {kept} += {left} * {_shared_matrix(b)}{said}"
         case MmaFence(settled):
             return f"mma fence{f' after {settled}' if settled else ''}"
         case MmaCommit():
@@ -147,6 +154,8 @@ def _simple(
 
 def _copy_engine(stmt: CopyEngineStmt) -> str:
     match stmt:
+        case FetchMap(name):
+            return f"fetch map {name}"
         case InitTokens(buffer, arrivals):
             return f"init tokens {buffer}, {arrivals} arrivals"
         case TokensReady():

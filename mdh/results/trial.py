@@ -44,7 +44,7 @@ class Job:
     """A program with its sizes on a device: everything that a worker needs besides candidates.
 
     path, source: the C file's name and text. defines: sizes and macros. device: `cuda:0`. seed: of the arrays
-    that candidates are judged on.
+    that candidates are judged on. allow: what they may do to numbers.
     """
 
     path: str
@@ -55,6 +55,7 @@ class Job:
     deterministic: bool = False
     device: str = "opencl:0"
     seed: int = 0
+    allow: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

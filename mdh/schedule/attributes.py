@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from mdh.hardware import CacheHint, Combine, Engine
+from mdh.ir.program import CONSENTS
 
 
 class Site(StrEnum):
@@ -83,6 +84,7 @@ _ROLES = (
 _COPY = (_one_of(*Engine, fallbacks=True), Parameter(words=("multicast",), required=False), _WIDTH)
 _STORE = (_one_of("plain", "tma"), _WIDTH, _number(1, 1024, 32, 64, 128, name="subtile", required=False))
 _SWIZZLE = Parameter(choices=(32, 64, 128), domain=(32, 64, 128))
+_PROMOTE = Parameter(choices=(64, 128, 256), domain=(64, 128, 256))
 _ACC = ("f32", "f16", "f64", "s32")
 
 _ALL = (
@@ -114,7 +116,9 @@ _ALL = (
     ),
     Attribute("atom", (Site.STEP,), (_one_of("wgmma", "mma", "dmma"),), (), "@atom(wgmma | mma | dmma)"),
     Attribute("acc", (Site.STEP,), (_one_of(*_ACC),), (), "@acc(f32 | f16 | f64 | s32)"),
+    Attribute("as", (Site.STEP,), (_one_of(*CONSENTS),), (), f"@as({' | '.join(CONSENTS)})"),
     Attribute("inflight", (Site.STEP,), (_number(0, 2, 0, 1),), (), "@inflight(0 … 2)"),
+    Attribute("promote", (Site.STEP,), (_PROMOTE,), (), "@promote(64 | 128 | 256)"),
 )
 
 ATTRIBUTES: dict[str, Attribute] = {a.name: a for a in _ALL}

@@ -6,20 +6,20 @@ instructions.
 """
 
 from mdh.hardware import CacheHint, Space
-from mdh.ir.dtype import F32, F64, DType
+from mdh.ir.dtype import F32, F64, NARROW, DType
 from mdh.ir.expr import Call, Const, Expr
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Atomic, Barrier, Buf, For, Store
 from mdh.target.clike import POSTFIX, UNARY, lanes_of, place, text
 from mdh.target.dialect import ExprText, PrintScope
-from mdh.target.opencl import HALVES, OpenCL
+from mdh.target.opencl import OpenCL
 from mdh.target.operators import OPERATOR_NAMES
 from mdh.target.statements import updated
 from mdh.target.sums import IN_ORDER, sums_in_order
 from mdh.target.vectors import widened
 
 VALUE = {
-    "f16": "float", "bf16": "float", "f32": "float", "f64": "double",
+    "f8e4m3": "float", "f8e5m2": "float", "f16": "float", "bf16": "float", "f32": "float", "f64": "double",
     "i8": "int8_t", "i16": "int16_t", "i32": "int", "i64": "int64_t",
     "u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t",
 }  # fmt: skip
@@ -33,11 +33,11 @@ class C(OpenCL):
     both, either, neither = "&", "|", "~"
 
     def value_type(self, dtype: DType, lanes: int = 1) -> str:
-        held = F32 if dtype in HALVES else dtype
+        held = F32 if dtype in NARROW else dtype
         return VALUE[held.name] if lanes == 1 else f"{held.name}x{lanes}"
 
     def stored_type(self, dtype: DType, lanes: int = 1) -> str:
-        held = "u16" if dtype in HALVES else dtype.name
+        held = f"u{dtype.bits}" if dtype in NARROW else dtype.name
         return VALUE[held] if lanes == 1 else f"{held}x{lanes}"
 
     def address(self, space: Space) -> str:
@@ -107,7 +107,7 @@ class C(OpenCL):
 
     def store(self, s: Store, scope: PrintScope) -> list[str]:
         buf, lanes = scope.buffers[s.buffer], s.lanes
-        scalar = lanes > buf.lanes and lanes_of(s.value, scope) == 1 and buf.dtype not in HALVES
+        scalar = lanes > buf.lanes and lanes_of(s.value, scope) == 1 and buf.dtype not in NARROW
         if not scalar or updated(s):
             return super().store(s, scope)
         value = self.repeated(buf.dtype, lanes, self.stored(buf, s.value, scope))

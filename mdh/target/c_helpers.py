@@ -8,6 +8,7 @@ import re
 
 from mdh.ir.dtype import BY_NAME, F32, F64, DType
 from mdh.target.c import VALUE
+from mdh.target.eighths import NAMES, c_function
 from mdh.target.operators import OPERATORS, combined, swizzle
 from mdh.target.sums import DEFINITION, IN_ORDER
 
@@ -29,9 +30,12 @@ def helper(name: str) -> str | None:
         return DEFINITION
     if found := re.fullmatch(r"(f16|bf16)_(to|from)_f32", name):
         return _CONVERSIONS[found[1], found[2]]
-    if found := re.fullmatch(r"((f16|bf16)_(to|from)_f32)x(\d+)", name):
-        given, made = ("u16", "f32") if found[3] == "to" else ("f32", "u16")
-        return _by_lanes(name, found[1], made, (given,), int(found[4]))
+    if found := re.fullmatch(NAMES, name):
+        return c_function(found[1], found[2])
+    if found := re.fullmatch(rf"({NAMES}|(f16|bf16)_(to|from)_f32)x(\d+)", name):
+        bits = BY_NAME[found[2] or found[4]].bits
+        given, made = (f"u{bits}", "f32") if "to" in (found[3], found[5]) else ("f32", f"u{bits}")
+        return _by_lanes(name, found[1], made, (given,), int(found[6]))
     if found := re.fullmatch(r"atomic_([a-z]+)_([a-z]+\d+)", name):
         return _atomic(name, OPERATORS[found[1]], BY_NAME[found[2]])
     if found := re.fullmatch(rf"(min|max|abs)_({_INTEGER})", name):

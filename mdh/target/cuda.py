@@ -2,7 +2,7 @@
 
 from mdh.hardware import CacheHint, Space, SyncScope
 from mdh.ir.copy_engine import CopyEngineStmt
-from mdh.ir.dtype import BF16, F16, F64, DType
+from mdh.ir.dtype import BF16, EIGHTHS, F16, F64, DType
 from mdh.ir.expr import Call, Cast, Const, Expr
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Atomic, Barrier, Buf, For, Move, Store
@@ -12,16 +12,22 @@ from mdh.target.cuda_copy_engine import copy_engine_line
 from mdh.target.cuda_matrices import matrix_lines
 from mdh.target.cuda_moves import move_lines, vector_type
 from mdh.target.dialect import ExprText, PrintScope
+from mdh.target.eighths import from_function
 from mdh.target.operators import atomic_helper
 from mdh.target.statements import updated
 
 STORAGE = {
+    "f8e4m3": "unsigned char", "f8e5m2": "unsigned char",
     "f16": "__half", "bf16": "__nv_bfloat16", "f32": "float", "f64": "double",
     "i8": "signed char", "i16": "short", "i32": "int", "i64": "long long",
     "u8": "unsigned char", "u16": "unsigned short", "u32": "unsigned int", "u64": "unsigned long long",
 }  # fmt: skip
-TO_FLOAT = {F16: "__half2float", BF16: "__bfloat162float"}
-FROM_FLOAT = {F16: "__float2half_rn", BF16: "__float2bfloat16_rn"}
+TO_FLOAT = {F16: "__half2float", BF16: "__bfloat162float", **{t: f"{t.name}_to_f32" for t in EIGHTHS}}
+FROM_FLOAT = {
+    F16: "__float2half_rn",
+    BF16: "__float2bfloat16_rn",
+    **{t: from_function(t, kept=False) for t in EIGHTHS},
+}
 COORDINATES: dict[str, str] = {Intrinsic.BLOCK_ID: "blockIdx", Intrinsic.THREAD_ID: "threadIdx"}
 SHUFFLES: dict[str, str] = {
     Intrinsic.SHFL: "__shfl_sync",
@@ -86,8 +92,8 @@ class Cuda:
             return ExprText(f"packed_{e.args[1].dtype.name}({args})", POSTFIX)
         if e.fn == Intrinsic.UNPACKED:
             return ExprText(f"unpacked_{e.dtype.name}({args})", POSTFIX)
-        if e.fn == Intrinsic.FIRST_LANE:
-            return ExprText(f"first_lane({args})", POSTFIX)
+        if e.fn in (Intrinsic.FIRST_LANE, Intrinsic.TO_TF32):
+            return ExprText(f"{e.fn}({args})", POSTFIX)
         if e.fn == Intrinsic.PEER:
             return ExprText(f"peer_{e.dtype.name}(&{args})", POSTFIX)
         return ExprText(f"{self.function(e.fn, e.dtype)}({args})", POSTFIX)
@@ -128,9 +134,12 @@ class Cuda:
         dtype = buf.dtype
         if dtype not in FROM_FLOAT:
             return text(value, scope, self)
+        convert = FROM_FLOAT[dtype]
+        if dtype in EIGHTHS and value.dtype == dtype and not isinstance(value, Cast):
+            convert = from_function(dtype, kept=True)
         while isinstance(value, Cast) and value.dtype == dtype:
             value = value.arg  # the store rounds
-        return f"{FROM_FLOAT[dtype]}({text(value, scope, self)})"
+        return f"{convert}({text(value, scope, self)})"
 
     def move(self, s: Move, scope: PrintScope) -> list[str]:
         return move_lines(s, scope, self)
@@ -182,6 +191,9 @@ class Cuda:
 
     def wait(self, pending: int) -> list[str]:
         return [f"cp_async_wait<{pending}>();"]
+
+    def await_kernels(self) -> list[str]:
+        return ['asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in front have ended']
 
     def instruction(self, s: MatrixStmt | CopyEngineStmt, scope: PrintScope) -> list[str]:
         if isinstance(s, MatrixStmt):

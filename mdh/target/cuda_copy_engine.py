@@ -13,6 +13,7 @@ from mdh.ir.copy_engine import (
     BoxStore,
     CopyEngineStmt,
     Expect,
+    FetchMap,
     InitTokens,
     SetRegisters,
     StoreCommit,
@@ -39,6 +40,8 @@ def copy_engine_line(s: CopyEngineStmt, scope: PrintScope, dialect: Dialect) -> 
         return text(e, scope, dialect)
 
     match s:
+        case FetchMap(name):
+            return f"fetch_map(&{scope.name(name)});"
         case InitTokens(buffer, arrivals):
             return f"init_tokens<{scope.buffers[buffer].elements}>({scope.name(buffer)}, {arrivals});"
         case TokensReady():
@@ -122,6 +125,11 @@ def _box_store(name: str, rank: int, inline: str) -> str:
 
 
 _FUNCTIONS = {
+    "fetch_map": f"""INLINE void fetch_map(const {TENSOR_MAP} *map)
+{{
+    asm volatile("prefetch.tensormap [%0];" :: "l"(map) : "memory");
+}}
+""",
     "store_fence": """INLINE void store_fence()
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

@@ -8,6 +8,7 @@ from mdh.ir.intrinsic import Intrinsic
 from mdh.target.cuda import FROM_FLOAT, STORAGE, TO_FLOAT
 from mdh.target.cuda_copy_engine import copy_engine_function
 from mdh.target.cuda_matrices import matrix_function
+from mdh.target.eighths import NAMES
 from mdh.target.operators import OPERATORS, combined, swizzle
 
 INLINE = "__device__ __forceinline__"
@@ -46,6 +47,13 @@ _FIRST_LANE = f"""{INLINE} int first_lane(bool here)
     return lanes ? __ffs(lanes) - 1 : 32;
 }}
 """
+_TO_TF32 = f"""{INLINE} unsigned int to_tf32(float x)
+{{
+    unsigned int bits;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+    return bits;
+}}
+"""
 CONSTANTS = {
     "INFINITY": "#define INFINITY __int_as_float(0x7f800000)\n",
     "NAN": "#define NAN __int_as_float(0x7fffffff)\n",
@@ -67,6 +75,10 @@ def helper(name: str) -> str | None:
             return _CLUSTER_RANK
         case Intrinsic.FIRST_LANE:
             return _FIRST_LANE
+        case Intrinsic.TO_TF32:
+            return _TO_TF32
+    if found := re.fullmatch(NAMES, name):
+        return _eighth(name, found[1], found[2])
     if found := re.fullmatch(r"kept_(i32|u32)", name):
         return _kept(name, STORAGE[found[1]])
     if found := re.fullmatch(r"cp_async_(4|8|16)(_if)?", name):
@@ -86,6 +98,22 @@ def _kept(name: str, kind: str) -> str:
 {INLINE} {kind} {name}({kind} x)
 {{
     return __byte_perm(x, 0, 0x3210);
+}}
+"""
+
+
+def _eighth(name: str, kind: str, way: str) -> str:
+    """cuda_fp8.h converts by instructions from compute capability 8.9 on, and computes the same below."""
+    format = f"__NV_{kind.removeprefix('f8').upper()}"
+    if way == "to":
+        return f"""{INLINE} float {name}(unsigned char bits)
+{{
+    return __half2float(__nv_cvt_fp8_to_halfraw(bits, {format}));
+}}
+"""
+    return f"""{INLINE} unsigned char {name}(float x)
+{{
+    return __nv_cvt_float_to_fp8(x, {"__NV_NOSAT" if way == "kept" else "__NV_SATFINITE"}, {format});
 }}
 """
 

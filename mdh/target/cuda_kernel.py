@@ -16,10 +16,6 @@ from mdh.target.names import fresh
 from mdh.target.shared import STATIC_LIMIT, SharedSlot, shared_layout
 from mdh.target.signature import assemble, scope_of
 
-AWAIT = 'asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in front have ended'
-"""At the head of a kernel that may begin early. A kernel lets the next one begin as its blocks end, not
-before: blocks that came while others still run would not be spread evenly over the machine."""
-
 LEAST_ALIGN = 128
 """Bytes, of dynamic shared memory."""
 
@@ -31,8 +27,6 @@ def cuda_kernel(kernel: Kernel, entry: str, names: Mapping[str, str]) -> tuple[s
     total = slots[-1].end if slots else 0
     is_static = total <= STATIC_LIMIT
     first = [_static(s, scope) for s in slots] if is_static else _dynamic(slots, scope)
-    if kernel.launch.early:
-        first.append(AWAIT)
     params = [_parameter(b, scope, early=kernel.launch.early) for b in kernel.buffers]
     params += [_scalar(name, dtype, scope) for name, dtype in kernel.scalars]
     params += [f"const __grid_constant__ {TENSOR_MAP} {scope.name(m.name)}" for m in kernel.maps]
@@ -47,6 +41,8 @@ def cuda_prologue(text: str) -> str:
     lines = []
     if any("half" in w and w.startswith("__") for w in words):
         lines.append("#include <cuda_fp16.h>\n")
+    if any(w.startswith("__nv_cvt") for w in words):
+        lines.append("#include <cuda_fp8.h>\n")
     if any("bfloat16" in w for w in words):
         lines.append("#include <cuda_bf16.h>\n")
     if TENSOR_MAP in words:

@@ -10,14 +10,17 @@ from math import prod
 from typing import assert_never
 
 from mdh.ir.atoms import ATOMS, WORD, Atom
-from mdh.ir.dtype import BF16, F16, F32, F64, I8, I32, U8
+from mdh.ir.dtype import BF16, F8E4M3, F8E5M2, F16, F32, F64, I8, I32, TF32, U8
 from mdh.ir.expr import Load
 from mdh.ir.matrix import GroupMma, LoadMatrix, MatrixStmt, Mma, MmaCommit, MmaFence, MmaWait, SharedMatrix
-from mdh.target.clike import place
+from mdh.target.clike import place, text
 from mdh.target.dialect import Dialect, PrintScope
 from mdh.target.signature import wrapped
 
-TYPES = {F16: "f16", BF16: "bf16", F32: "f32", F64: "f64", I8: "s8", U8: "u8", I32: "s32"}
+TYPES = {
+    F8E4M3: "e4m3", F8E5M2: "e5m2", F16: "f16", BF16: "bf16", TF32: "tf32", F32: "f32", F64: "f64",
+    I8: "s8", U8: "u8", I32: "s32",
+}  # fmt: skip
 """As PTX calls them."""
 KINDS = {F32: ("float", "f"), F64: ("double", "d"), I32: ("int", "r")}
 """In C, and the letter by which inline assembly names their registers."""
@@ -36,11 +39,7 @@ def matrix_lines(s: MatrixStmt, scope: PrintScope, dialect: Dialect) -> list[str
         case Mma():
             return [f"mma_{s.atom.name}({registers(s.acc)}, {registers(s.a)}, {registers(s.b)});"]
         case GroupMma():
-            numbers = (s.row, s.column, int(not s.a.along_k), int(not s.b.along_k))
-            said = ", ".join(map(str, numbers if s.atom.transposes else numbers[:2]))
-            a, b = (_descriptor(m, scope, dialect) for m in (s.a, s.b))
-            given = (f"&{registers((s.acc,))},", f"{a},", f"{b});")
-            return [f"wgmma_{s.atom.name}<{said}>(", *(f"    {x}" for x in given)]
+            return _group_lines(s, scope, dialect)
         case MmaFence(settled):
             if settled is None:
                 return ["wgmma_fence();"]
@@ -52,6 +51,20 @@ def matrix_lines(s: MatrixStmt, scope: PrintScope, dialect: Dialect) -> list[str
             return [f"wgmma_wait<{pending}>();"]
         case _:
             assert_never(s)
+
+
+def _group_lines(s: GroupMma, scope: PrintScope, dialect: Dialect) -> list[str]:
+    def registers(places: tuple[Load, ...]) -> str:
+        return ", ".join(place(scope.buffers[p.buffer], p.index, scope, dialect) for p in places)
+
+    turned = [int(not m.along_k) for m in s.shared] if s.atom.transposes else []
+    said = ", ".join(map(str, (s.row, s.column, *turned)))
+    factors = [*filter(None, [registers(s.held)]), *(_descriptor(m, scope, dialect) for m in s.shared)]
+    given = (f"&{registers((s.acc,))},", f"{factors[0]},", f"{factors[1]});")
+    name = f"wgmma_{s.atom.name}{'_registers' if s.held else ''}"
+    if s.keep is None:
+        return [f"{name}<{said}>(", *(f"    {x}" for x in given)]
+    return [f"{name}_if<{said}>(", *(f"    {x}" for x in (f"{text(s.keep, scope, dialect)},", *given))]
 
 
 def _descriptor(m: SharedMatrix, scope: PrintScope, dialect: Dialect) -> str:
@@ -67,7 +80,8 @@ def matrix_function(name: str, inline: str) -> str | None:
     if name in _GROUP_WORDS:
         return _GROUP_WORDS[name].replace("INLINE", inline)
     if name.startswith("wgmma_"):
-        return _wgmma(name, _BY_NAME[name.removeprefix("wgmma_")], inline)
+        of = name.removeprefix("wgmma_").removesuffix("_if").removesuffix("_registers")
+        return _wgmma(name, _BY_NAME[of], inline)
     atom = _BY_NAME.get(name.removeprefix("mma_")) if name.startswith("mma_") else None
     return None if atom is None else _mma(name, atom, inline)
 
@@ -118,30 +132,43 @@ INLINE unsigned long long shared_matrix(const void *start)
 
 def _wgmma(name: str, atom: Atom, inline: str) -> str:
     """row, col: distances of the accumulators in their array, from a row to the one 8 further down, and from
-    a column of the thread to its next one."""
+    a column of the thread to its next one. A name with `_registers` takes the first factor in registers; one
+    that ends in `_if` takes first whether the accumulators count."""
     kind, letter = KINDS[atom.acc]
     count = atom.c.count
     slots = _lines([f"%{v}" for v in range(count)], 12)
     outputs = _lines([f'"+{letter}"(c[{_accumulator(v)}])' for v in range(count)], 4)
     types = ".".join(TYPES[t] for t in (atom.acc, atom.left, atom.right))
     shape = f"m{atom.m}n{atom.n}k{atom.k}"
-    more = ", int a_transposed, int b_transposed" if atom.transposes else ""
-    scales, given = ("1", "") if not atom.acc.is_float else ("1, 1, 1", "")
-    if atom.transposes:
-        scales = f"1, 1, 1, %{count + 2}, %{count + 3}"
-        given = ', "n"(a_transposed), "n"(b_transposed)'
+    words = [f"a{i}" for i in range(atom.a.count * atom.left.bytes // WORD)] if "_registers" in name else []
+    turned = [f"{x}_transposed" for x in ("ab" if not words else "b")] if atom.transposes else []
+    more = "".join(f", int {x}" for x in turned)
+    end = count + (len(words) or 1)
+    listed_turns = [f"%{end + 1 + i}" for i in range(len(turned))]
+    scales = ", ".join(["1", *(["1", "1"] if atom.acc.is_float else []), *listed_turns])
+    given = "".join(f', "n"({x})' for x in turned)
+    left = "{" + ", ".join(f"%{count + i}" for i in range(len(words))) + "}" if words else f"%{count}"
+    inputs = ", ".join(f'"r"({w})' for w in words) or '"l"(a)'
+    before, after = "", ";"
+    chosen = name.endswith("_if")
+    if chosen:
+        last = end + 1 + len(turned)
+        before, after = f"{{\\n.reg .pred keep;\\nsetp.ne.b32 keep, %{last}, 0;\\n", ";\\n}"
+        scales, given = scales.replace("1", "keep", 1), f'{given}, "r"((int)keep)'
     listed = ',"\n                 "  '.join(slots)
-    held = ",\n                   ".join(outputs)
-    params = [f"{kind} *c", "unsigned long long a", "unsigned long long b"]
+    kept = ",\n                   ".join(outputs)
+    taken = [f"unsigned int {w}" for w in words] or ["unsigned long long a"]
+    params = [f"{kind} *c", *taken, "unsigned long long b"]
+    params = ["bool keep", *params] if chosen else params
     head = "\n".join(wrapped(f"{inline} void {name}", params))
     return f"""template <int row, int col{more}>
 {head}
 {{
-    asm volatile("wgmma.mma_async.sync.aligned.{shape}.{types}"
+    asm volatile("{before}wgmma.mma_async.sync.aligned.{shape}.{types}"
                  " {{{listed}}},"
-                 " %{count}, %{count + 1}, {scales};"
-                 : {held}
-                 : "l"(a), "l"(b){given});
+                 " {left}, %{end}, {scales}{after}"
+                 : {kept}
+                 : {inputs}, "l"(b){given});
 }}
 """
 
@@ -173,7 +200,7 @@ def _ldmatrix(name: str, count: int, inline: str, *, transposed: bool) -> str:
 
 def _mma(name: str, atom: Atom, inline: str) -> str:
     kind, letter = KINDS[atom.acc]
-    factor, short = KINDS[F64] if atom.packed == 1 else _PACKED
+    factor, short = KINDS[F64] if atom.left == F64 else _PACKED
     sizes = [atom.c.count, *(f.count * atom.left.bytes // WORD for f in (atom.a, atom.b))]
     if atom.packed == 1:
         sizes = [atom.c.count, atom.a.count, atom.b.count]

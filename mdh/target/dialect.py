@@ -107,6 +107,8 @@ class Dialect(Protocol):
 
     def wait(self, pending: int) -> list[str]: ...
 
+    def await_kernels(self) -> list[str]: ...
+
     def instruction(self, s: MatrixStmt | CopyEngineStmt, scope: PrintScope) -> list[str]:
         """What tensor cores and the copy engine do."""
 

@@ -6,10 +6,12 @@ The text below is C; a target adds how memory is moved, how the launcher is call
 from collections.abc import Iterator, Mapping
 from math import ceil, floor, prod
 
+from mdh.include import HEADER
 from mdh.ir.affine import Affine, from_expr
-from mdh.ir.dtype import integer_range
+from mdh.ir.dtype import EIGHTHS, integer_range
 from mdh.ir.expr import Expr, Load, Var, loads, map_children
-from mdh.ir.program import Buffer, Program, Scalar, Stage
+from mdh.ir.numerics import OWN, ByStage
+from mdh.ir.program import Buffer, DimKind, Program, Scalar, Stage
 from mdh.ir.ranges import Range
 from mdh.target.header import parameters, scalar_type
 from mdh.target.host import HostNames
@@ -25,7 +27,7 @@ BEGIN = r"""#include <math.h>
 TABLE = r"""
 enum type { F16, BF16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64 };
 static const size_t width[] = { 2, 2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8 };
-static const double tolerance[] = { 4e-3, 3e-2, 2e-5, 1e-12 };
+static const double tolerance[] = { 4e-3, 3e-2, SINGLE, 1e-12 };
 
 /* bound > 0: the elements are indices from `least` on, that many */
 struct array { const char *name; enum type type; size_t count; int64_t least; uint32_t bound; int written; };
@@ -72,7 +74,7 @@ static void fill(int a)
         const int64_t v = arrays[a].bound ? arrays[a].least + (int64_t)(drawn() % arrays[a].bound) : k - 4;
         const int64_t u = arrays[a].bound || POSITIVE ? v : k;
         switch (arrays[a].type) {
-        case F16: ((uint16_t *)host[a])[i] = f16[k]; break;
+@FILL@        case F16: ((uint16_t *)host[a])[i] = f16[k]; break;
         case BF16: ((uint16_t *)host[a])[i] = bf16[k]; break;
         case F32: ((float *)host[a])[i] = (float)v; break;
         case F64: ((double *)host[a])[i] = (double)v; break;
@@ -94,7 +96,7 @@ static double value(enum type type, const void *p, size_t i)
     uint32_t w;
     float f;
     switch (type) {
-    case F16:
+@VALUE@    case F16:
         h = ((const uint16_t *)p)[i];
         if ((h >> 10 & 31) == 31)
             return h & 1023 ? (double)NAN : h >> 15 ? -(double)INFINITY : (double)INFINITY;
@@ -146,6 +148,21 @@ static int by_value(const void *a, const void *b)
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
+"""
+
+EIGHTHS_TABLE = (
+    ("{ F16,", "{ F8E4M3, F8E5M2, F16,"),
+    ("width[] = { 2,", "width[] = { 1, 1, 2,"),
+    ("tolerance[] = { 4e-3,", "tolerance[] = { 0.13, 0.26, 4e-3,"),
+)
+"""What programs with 8-bit floats have besides, by mdh.h."""
+EIGHTHS_FILL = """\
+        case F8E4M3: ((fp8_e4m3 *)host[a])[i] = fp8_e4m3_from_float(POSITIVE ? k - 4 : k % 3 - 1); break;
+        case F8E5M2: ((fp8_e5m2 *)host[a])[i] = fp8_e5m2_from_float(POSITIVE ? k - 4 : k % 3 - 1); break;
+"""
+EIGHTHS_VALUE = """\
+    case F8E4M3: return fp8_e4m3_to_float(((const fp8_e4m3 *)p)[i]);
+    case F8E5M2: return fp8_e5m2_to_float(((const fp8_e5m2 *)p)[i]);
 """
 
 MAIN = r"""
@@ -207,11 +224,13 @@ int main(int argc, char **argv)
 """
 
 
+SINGLE = 2e-5
+"""The relative error that f32 is allowed."""
 ELEMENT = "@"
 """Stands for an element of an index array; no name in C is like it."""
 
 
-def driver(program: Program, host: HostNames, before: str, device: str) -> str:
+def driver(program: Program, host: HostNames, before: str, device: str, numerics: ByStage = ()) -> str:
     """main.c: `before` holds the target's includes; `device` defines open_device, upload, download, launch,
     finish, timed_launch and must."""
     rows = []
@@ -223,17 +242,41 @@ def driver(program: Program, host: HostNames, before: str, device: str) -> str:
             rows.append(f'    {{ "{p.name}", {kind}, {count}u, {least}, {below}, {written} }},\n')
     positive = int(program.has_integer("/", "%", "<<", ">>"))
     naming = f'\n#define NAME "{program.name}"\nenum {{ POSITIVE = {positive} }};\n'
+    eighths = needs_header(program)
+    table = TABLE
+    for old, new in EIGHTHS_TABLE if eighths else ():
+        table = table.replace(old, new)
+    checks = CHECKS.replace("@FILL@", EIGHTHS_FILL if eighths else "")
     return (
         BEGIN
+        + (f'#include "{HEADER}"\n' if eighths else "")
         + before
         + naming
-        + TABLE
+        + table.replace("SINGLE", f"{_single(program, numerics):.2g}".replace("e-0", "e-"))
         + "".join(rows)
-        + CHECKS
+        + checks.replace("@VALUE@", EIGHTHS_VALUE if eighths else "")
         + _reference(host.function, program)
         + device
         + MAIN
     )
+
+
+def needs_header(program: Program) -> bool:
+    """Whether main.c converts numbers by the header of mdh."""
+    return any(b.dtype in EIGHTHS for b in program.buffers)
+
+
+def _single(program: Program, numerics: ByStage) -> float:
+    """The tolerance of f32. As `fill` draws, sums have terms up to 16, those of 8-bit floats up to 1, and
+    most are exact."""
+    known, term = dict(numerics), 1 if needs_header(program) else 16
+    allowed = SINGLE
+    for stage in program.stages:
+        own = known.get(stage.name, OWN)
+        count = prod(d.extent for d in stage.dims if d.kind is DimKind.PW)
+        cut = own.sum_error(count) if term * count > own.exact_sum(24) else 0.0
+        allowed = max(allowed, SINGLE + 4 * (own.product_error + cut))
+    return allowed
 
 
 def size_checks(program: Program, host: HostNames) -> list[str]:

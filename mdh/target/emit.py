@@ -118,6 +118,7 @@ def emit(module: Module, program: Program, faults: CompilerFaults | None = None)
         workspaces=tuple(_scratch(w) for w in module.workspaces),
         params=module.params,
         options=_options(module.target, strict_fp=program.strict_fp),
+        numerics=module.numerics,
     )
 
 

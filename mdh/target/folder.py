@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 
 from mdh.frontend.c.defines import size_spans
+from mdh.include import HEADER, header_text
 from mdh.ir.copy_engine import TensorMap
 from mdh.ir.program import Buffer, Program, Scalar
 from mdh.release import release
-from mdh.target.driver import reference_types
+from mdh.target.driver import needs_header, reference_types
 from mdh.target.header import header, parameters
 from mdh.target.host import host_names
 from mdh.target.host_c import c_driver, c_launcher, c_makefile
@@ -149,6 +150,8 @@ def half_types(text: str) -> tuple[str, ...]:
     return tuple(t for t in HALF_TYPES if re.search(rf"\b{t}\b", code))
 
 
+_INCLUDED = re.compile(rf"^([ \t]*#[ \t]*include[ \t]*)[<\"]{re.escape(HEADER)}[>\"]", re.MULTILINE)
+"""Where a C text includes the header, which then lies beside it."""
 _NAMEABLE = re.compile(r"[\w.+\-][\w .+\-]*\.c")
 """Names that an `#include` takes as they are, and every file system."""
 
@@ -186,6 +189,8 @@ def folder(
         files["main.c"] = opencl_driver(text, program, host)
         files["Makefile"] = opencl_makefile(name)
     files[f"{name}.mdh"] = plan_text if plan_text.endswith("\n") else plan_text + "\n"
+    if needs_header(program) or _INCLUDED.search(program.source.text if program.source else ""):
+        files[HEADER] = header_text()
     files.update(_reference(program, name, files, defines or {}))
     files["manifest.json"] = manifest(text, program, name, tuple(sorted([*files, "manifest.json"])))
     return dict(sorted(files.items()))
@@ -197,7 +202,7 @@ def _reference(
     """The user's C, and the file that compiles it as the driver's judge.
 
     The C is as it was written, save that its own values of macros that were bound stand under `#ifndef`:
-    what binds a macro wins over the file, in this folder as in mdh.
+    what binds a macro wins over the file, in this folder as in mdh. The header of mdh lies beside it.
 
     Where the C compiler lacks a type of the C, that file still compiles and says which one.
     """
@@ -228,7 +233,7 @@ def _reference(
         lines = [f"#if {HALF_TYPES[t]}", *lines, "#else", *absent, "#endif"]
     said = "/* The C function as it was written; the driver calls it to judge the kernels. */"
     return {
-        own: guarded(program.source.text, frozenset(bound)),
+        own: _INCLUDED.sub(rf'\1"{HEADER}"', guarded(program.source.text, frozenset(bound))),
         "reference.c": "\n".join([said, *lines]) + "\n",
     }
 

@@ -6,11 +6,12 @@ from mdh.target.host import HostNames
 from mdh.target.text import KernelText
 
 C_TYPES = {
-    "f16": "uint16_t", "bf16": "uint16_t", "f32": "float", "f64": "double",
+    "f8e4m3": "uint8_t", "f8e5m2": "uint8_t", "f16": "uint16_t", "bf16": "uint16_t",
+    "f32": "float", "f64": "double",
     "i8": "int8_t", "i16": "int16_t", "i32": "int32_t", "i64": "int64_t",
     "u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t",
 }  # fmt: skip
-"""Host types of elements; 16-bit floats are their bits."""
+"""Host types of elements; narrow floats are their bits."""
 
 
 TOLD = {

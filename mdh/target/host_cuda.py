@@ -120,8 +120,10 @@ static cudaError_t encode(tensor_map *map, const void *array, CUtensorMapDataTyp
 }
 """
 MAP_TYPES = {
+    "f8e4m3": "UINT8", "f8e5m2": "UINT8",
     "u8": "UINT8", "i8": "UINT8", "u16": "UINT16", "i16": "UINT16", "u32": "UINT32", "i32": "INT32",
     "u64": "UINT64", "i64": "INT64", "f16": "FLOAT16", "f32": "FLOAT32", "f64": "FLOAT64", "bf16": "BFLOAT16",
+    "tf32": "TFLOAT32",
 }  # fmt: skip
 """As CUtensorMapDataType calls them."""
 
@@ -228,7 +230,7 @@ def cuda_driver(text: KernelText, program: Program, host: HostNames) -> str:
     args = ", ".join([*call_arguments(program, "device"), "0"])
     launch = f"\nstatic int launch(void)\n{{\n    return {host.function}({args});\n}}\n"
     before = f'#include <cuda_runtime_api.h>\n\n#include "{host.function}.h"\n'
-    return driver(program, host, before, DEVICE + launch + TIMED)
+    return driver(program, host, before, DEVICE + launch + TIMED, text.numerics)
 
 
 def cuda_makefile(text: KernelText, name: str, arch: str) -> str:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from mdh.ir.dtype import F32
+from mdh.ir.dtype import F32, NARROW
 from mdh.ir.expr import Call, Expr, map_children
 from mdh.ir.kernel import Alloc, Kernel, Stmt
 from mdh.ir.walk import map_expressions, statements, with_bodies
@@ -33,7 +33,7 @@ def _body(body: tuple[Stmt, ...], scope: PrintScope, wrong: frozenset[str]) -> t
 def _expression(e: Expr, scope: PrintScope, wrong: frozenset[str]) -> Expr:
     out = map_children(e, lambda c: _expression(c, scope, wrong))
     if isinstance(e, Call) and isinstance(out, Call) and e.dtype.is_float and (n := lanes_of(e, scope)) > 1:
-        held = F32 if e.dtype.bits == 16 else e.dtype
+        held = F32 if e.dtype in NARROW else e.dtype
         name = f"{e.fn}_{held.name}x{n}"
         return replace(out, fn=name) if name in wrong else out
     return out

@@ -1,27 +1,29 @@
-"""OpenCL C 1.2 as Dialect sees it: vectors are values, 16-bit floats are bit patterns in ushort."""
+"""OpenCL C 1.2 as Dialect sees it: vectors are values, narrow floats are bit patterns in ushort and uchar."""
 
 from math import isfinite, prod
 
 from mdh.hardware import Space, SyncScope
 from mdh.ir.copy_engine import CopyEngineStmt
-from mdh.ir.dtype import BF16, F16, F32, F64, DType
+from mdh.ir.dtype import F32, F64, NARROW, DType
 from mdh.ir.expr import Call, Cast, Const, Expr
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Atomic, Barrier, Buf, For, Move, Store
 from mdh.ir.matrix import MatrixStmt
 from mdh.target.clike import CONDITIONAL, POSTFIX, UNARY, lanes_of, place, same_value_type, text
 from mdh.target.dialect import ExprText, PrintScope
+from mdh.target.eighths import from_function
 from mdh.target.offset import as_long
 from mdh.target.operators import atomic_helper
 from mdh.target.statements import updated
 from mdh.target.vectors import vector_piece, widened
 
 VALUE = {
-    "f16": "float", "bf16": "float", "f32": "float", "f64": "double",
+    "f8e4m3": "float", "f8e5m2": "float", "f16": "float", "bf16": "float", "f32": "float", "f64": "double",
     "i8": "char", "i16": "short", "i32": "int", "i64": "long",
     "u8": "uchar", "u16": "ushort", "u32": "uint", "u64": "ulong",
 }  # fmt: skip
-HALVES = (F16, BF16)
+STORED = {8: "uchar", 16: "ushort"}
+"""The bits of narrow floats, by their number."""
 ADDRESS = {Space.DM: "__global ", Space.SM: "__local ", Space.RM: ""}
 COORDINATES: dict[str, str] = {Intrinsic.BLOCK_ID: "get_group_id", Intrinsic.THREAD_ID: "get_local_id"}
 ATOMICS = {"+": "add", "min": "min", "max": "max", "&": "and", "|": "or", "^": "xor"}
@@ -80,19 +82,22 @@ class OpenCL:
         return "{0}" if buf.lanes == 1 else ""
 
     def stored(self, buf: Buf, value: Expr, scope: PrintScope) -> str:
-        if buf.dtype not in HALVES:
+        if buf.dtype not in NARROW:
             lanes = lanes_of(value, scope)
             if lanes > 1 and not same_value_type(value.dtype, buf.dtype, self):
                 value = Cast(value, buf.dtype)
             return text(value, scope, self)
+        kept = value.dtype == buf.dtype and not isinstance(value, Cast)
         while isinstance(value, Cast) and value.dtype == buf.dtype and value.arg.dtype.is_float:
             value = value.arg  # the store rounds
-        return self.from_float(buf.dtype, value, scope)
+        return self.from_float(buf.dtype, value, scope, kept=kept)
 
-    def from_float(self, dtype: DType, value: Expr, scope: PrintScope) -> str:
+    def from_float(self, dtype: DType, value: Expr, scope: PrintScope, *, kept: bool = False) -> str:
+        """The bits of a narrow float. kept: `value` is a number of the type."""
         if not same_value_type(value.dtype, F32, self):
             value = Cast(value, F32)
-        return f"{dtype.name}_from_f32{_lanes_suffix(lanes_of(value, scope))}({text(value, scope, self)})"
+        function = from_function(dtype, kept=kept)
+        return f"{function}{_lanes_suffix(lanes_of(value, scope))}({text(value, scope, self)})"
 
     def subscript(self, buf: Buf, e: Expr, scope: PrintScope) -> Expr:
         """CPUs address memory in 64 bits: a sum in 32 costs them an addition and a conversion an access,
@@ -106,7 +111,7 @@ class OpenCL:
 
     def cast(self, e: Cast, scope: PrintScope) -> ExprText:
         lanes = lanes_of(e.arg, scope)
-        if e.dtype in HALVES and e.arg.dtype != e.dtype:
+        if e.dtype in NARROW and e.arg.dtype != e.dtype:
             rounded = self.from_float(e.dtype, e.arg, scope)
             return ExprText(f"{e.dtype.name}_to_f32{_lanes_suffix(lanes)}({rounded})", POSTFIX)
         if same_value_type(e.arg.dtype, e.dtype, self):
@@ -145,7 +150,7 @@ class OpenCL:
         elif buf.name in scope.spun:
             kind = f"volatile {self.address(buf.space)}const {self.stored_type(buf.dtype)}"
             place, rank = f"*({kind} *)&{place}", UNARY
-        if buf.dtype in HALVES:
+        if buf.dtype in NARROW:
             suffix = _lanes_suffix(max(lanes, buf.lanes))
             return ExprText(f"{buf.dtype.name}_to_f32{suffix}({place})", POSTFIX)
         return ExprText(place, rank)
@@ -164,13 +169,13 @@ class OpenCL:
         buf = scope.buffers[s.buffer]
         where = place(buf, s.index, scope, self)
         update = updated(s)
-        if update and buf.dtype not in HALVES:
+        if update and buf.dtype not in NARROW:
             op, right = update
             if s.lanes > buf.lanes:
                 where = self.access(buf, where, s.lanes, scope)
             return [f"{where} {op}= {text(right, scope, self)};"]
         value = self.stored(buf, s.value, scope)
-        if buf.dtype in HALVES and max(s.lanes, buf.lanes) > lanes_of(s.value, scope):
+        if buf.dtype in NARROW and max(s.lanes, buf.lanes) > lanes_of(s.value, scope):
             value = self.repeated(buf.dtype, max(s.lanes, buf.lanes), value, stored=True)
         return [self.put(buf, where, value, s.lanes, s.cache, scope)]
 
@@ -220,6 +225,9 @@ class OpenCL:
     def wait(self, pending: int) -> list[str]:
         return []
 
+    def await_kernels(self) -> list[str]:
+        return []  # no kernel is launched before those in front have ended
+
 
 def _same_bits(one: DType, other: DType) -> bool:
     """Integers of one width. Their conversion keeps the bits and needs no function. PoCL's functions take
@@ -234,7 +242,7 @@ def _endless(e: Expr, lanes: int) -> str:
 
 
 def stored_type(dtype: DType) -> str:
-    return "ushort" if dtype in HALVES else VALUE[dtype.name]
+    return STORED[dtype.bits] if dtype in NARROW else VALUE[dtype.name]
 
 
 def alone(scope: PrintScope) -> bool:

@@ -4,6 +4,7 @@ import re
 from textwrap import wrap
 
 from mdh.ir.dtype import BY_NAME, DType
+from mdh.target.eighths import NAMES, opencl_function
 from mdh.target.opencl import VALUE, stored_type
 from mdh.target.operators import OPERATORS, combined, swizzle
 from mdh.target.words import MATH
@@ -21,6 +22,8 @@ def helper(name: str) -> str | None:
     if found := re.fullmatch(r"(f16|bf16)_(to|from)_f32(?:x(\d+))?", name):
         lanes = found[3] or ""
         return _CONVERSIONS[found[1], found[2]].format(name=name, n=lanes)
+    if found := re.fullmatch(rf"{NAMES}(?:x(\d+))?", name):
+        return opencl_function(found[1], found[2], found[3] or "")
     if found := re.fullmatch(r"atomic_([a-z]+)_([a-z]+\d+)_(global|local)", name):
         return _atomic(name, OPERATORS[found[1]], BY_NAME[found[2]], found[3])
     if found := re.fullmatch(rf"({'|'.join(sorted(MATH))})_(f32|f64)x(\d+)", name):

@@ -9,6 +9,7 @@ from mdh.ir.intrinsic import COORDINATES
 from mdh.ir.kernel import (
     Alloc,
     Atomic,
+    AwaitKernels,
     Barrier,
     Comment,
     Commit,
@@ -75,6 +76,8 @@ def statement(s: Stmt, scope: PrintScope, dialect: Dialect) -> list[str]:
             return dialect.commit()
         case Wait(pending):
             return dialect.wait(pending)
+        case AwaitKernels():
+            return dialect.await_kernels()
         case _:
             return dialect.instruction(s, scope)
 

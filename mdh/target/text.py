@@ -7,6 +7,7 @@ from hashlib import sha256
 from mdh.ir.copy_engine import TensorMap
 from mdh.ir.dtype import DType
 from mdh.ir.kernel import Launch
+from mdh.ir.numerics import ByStage
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class KernelText:
     """Source for one device language, its kernels in launch order, and what they need.
 
     language: `cuda`, `opencl` or `c`. params: the C function's parameters in order. options: build options
-    that the text relies on (the architecture is the device's to add).
+    that the text relies on (the architecture is the device's to add). numerics: of its stages, for the judge.
     """
 
     name: str
@@ -71,6 +72,7 @@ class KernelText:
     workspaces: tuple[Scratch, ...]
     params: tuple[str, ...]
     options: tuple[str, ...]
+    numerics: ByStage = ()
 
     @cached_property
     def digest(self) -> str:

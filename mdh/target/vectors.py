@@ -7,7 +7,7 @@ wide as its values; both sides of a selection and all arguments of a function mu
 from typing import Protocol
 
 from mdh.hardware import Space
-from mdh.ir.dtype import F32, I8, I16, I32, I64, DType
+from mdh.ir.dtype import F32, I8, I16, I32, I64, NARROW, DType
 from mdh.ir.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Load, Select, Unary
 from mdh.ir.intrinsic import Intrinsic
 from mdh.target.clike import CONDITIONAL, POSTFIX, RANK, UNARY, lanes_of, place, render, text
@@ -98,7 +98,7 @@ def widened(e: Expr, lanes: int, scope: PrintScope, dialect: Vectors, floor: int
 
 def value_bits(dtype: DType) -> int:
     """Bits of the type that values of `dtype` are computed in."""
-    return F32.bits if dtype.is_float and dtype.bits == 16 else dtype.bits
+    return F32.bits if dtype in NARROW else dtype.bits
 
 
 def _truth(e: Expr, lanes: int, scope: PrintScope, dialect: Vectors) -> ExprText:

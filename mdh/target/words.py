@@ -84,6 +84,7 @@ LAUNCHER_WORDS = _set("stream queue error kernels KERNELS build context dim3 ear
 """What the body of a launcher calls things."""
 
 FOLDER_WORDS = _set("""
+F8E4M3 F8E5M2
 F16 BF16 F32 F64 I8 I16 I32 I64 U8 U16 U32 U64 ARRAYS NAME KERNELS type width tolerance array arrays host
 expected result bytes allocate drawn fill value wrong now by_value reference device queue context must
 open_device upload download finish timed_launch launch source options names kernels build stream error
@@ -95,20 +96,20 @@ PATTERNS = {
     "c": re.compile(
         r"__.*|_[A-Z].*|omp_\w+|u?int\w+_t$|(f|i|u)\d+x\d+(_u)?$|(all|pick)_[fiu]\d+x\d+$|\w+_x\d+$"
         r"|stream_(fence|[fiu]\d+x\d+)$"
-        r"|atomic_\w+|swizzle_\w+|(min|max|abs)_[iu]\d+$|(f16|bf16)_(to|from)_f32\w*|\w+_group$"
+        r"|atomic_\w+|swizzle_\w+|(min|max|abs)_[iu]\d+$|(f16|bf16|f8e4m3|f8e5m2)_(to|from|kept)_f32\w*|\w+_group$"
     ),
     "cuda": re.compile(
         r"(u?(char|short|int|long|longlong)|float|double|half|nv_bfloat16|ulonglong)[1234]?$"
         r"|__.*|_[A-Z].*|cuda.*|cu[A-Z].*|atomic[A-Z_]\w*|make_\w+|cp_async\w*|swizzle_\w+|peer_[a-z]+\d+$"
         r"|cluster_(sync|rank)$|(token_(await|arrive|arrive_at)|tokens_ready|init_tokens|expect_bytes)$"
-        r"|(more|fewer)_registers$|box_copy_\w+|wgmma_\w+|mma_m\d+\w+|ldmatrix_\w+|shared_matrix$|tensor_map$"
+        r"|(f8e4m3|f8e5m2)_(to|from|kept)_f32$|(more|fewer)_registers$|box_copy_\w+|wgmma_\w+|mma_m\d+\w+|ldmatrix_\w+|shared_matrix$|tensor_map$"
     ),
     "opencl": re.compile(
         r"u?(char|short|int|long)(2|3|4|8|16)?$|(float|double|half|bool|quad)(\d+(x\d+)?)?(_u)?$"
         r"|u?(char|short|int|long)\d+_u$"
         r"|__.*|_[A-Z].*|cl_\w+|get_\w+|convert_\w+|as_\w+"
         r"|atom(ic)?_\w+|swizzle_\w+|v(load|store)\w*|(half|native)_\w+|is(equal|not|less|greater|ordered|unordered)\w*"
-        r"|async_work_\w+|wait_group_events|image\w+|read_image\w+|write_image\w+|(f16|bf16)_(to|from)_f32\w*"
+        r"|async_work_\w+|wait_group_events|image\w+|read_image\w+|write_image\w+|(f16|bf16|f8e4m3|f8e5m2)_(to|from|kept)_f32\w*"
         r"|\w+_f(32|64)x\d+$"
     ),
     "host": re.compile(

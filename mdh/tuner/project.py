@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
+from mdh.ir.program import CONSENTS
 from mdh.schema import Int64, Meta, convert_fields
 from mdh.source import Source, Span
 from mdh.textfile import read_text
@@ -32,6 +33,7 @@ _TOLD = 20
 """The most mistakes that are reported at once."""
 _Name = Annotated[str, Meta(pattern=r"\A[A-Za-z_][A-Za-z0-9_]*\Z")]
 _Bindings = dict[_Name, Int64 | str]
+_Consent = Annotated[str, Meta(pattern=rf"\A({'|'.join(CONSENTS)})\Z")]
 _Flag = Annotated[bool, Meta(description="true or false")]
 
 
@@ -51,6 +53,7 @@ class _Row:
     function: Annotated[str | None, Meta(description="the name of a C function")] = None
     strict_fp: _Flag = False
     deterministic: _Flag = False
+    allow: Annotated[tuple[_Consent, ...], Meta(description='a list of words, ["tf32"]')] = ()
 
 
 _KEYS = tuple(f.name for f in fields(_Row))

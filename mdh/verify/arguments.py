@@ -7,7 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from mdh.ir.program import Buffer, Program
+from mdh.ir.dtype import EIGHTHS
+from mdh.ir.program import Buffer, DimKind, Program
 from mdh.memory_left import demand_room
 from mdh.reference.numbers import Array, numpy_dtype
 from mdh.verify.index_data import draw_indices, index_arrays, index_limits
@@ -17,9 +18,10 @@ GUARD = 256
 _PATTERN = 0xCB
 _DRAWN = 8
 """Bytes of a random number as it is drawn."""
+_LARGEST, _EXACT_SUM = 3, 2**13
 Kind = Literal["exact", "random", "sparse", "wide"]
-"""exact: integers from -3 to 3. random: floats from -1 to 1. sparse: zeros with a few ones and halves. wide:
-numbers of every size that the type holds."""
+"""exact: integers from -3 to 3, in 8-bit floats smaller ones if sums are long. random: floats from -1 to 1.
+sparse: zeros with a few ones and halves. wide: numbers of every size that the type holds."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def make_arrays(
     for b in (program.buffer_of[p] for p in program.params if p in program.buffer_of):
         # they are drawn in double precision, then converted
         demand_room(f"array `{b.name}` while it is drawn", prod(b.shape) * (_DRAWN + b.dtype.bytes))
-        values = _values(rng, b, kind, limits.get(b.name), positive=positive)
+        values = _values(rng, b, kind, limits.get(b.name), _most(program, b), positive=positive)
         if b.name in given:
             values = given[b.name].reshape(b.shape)
         elif b.name not in read:
@@ -85,7 +87,19 @@ def make_scalars(program: Program, given: Mapping[str, int | float], seed: int) 
     return out
 
 
-def _values(rng: np.random.Generator, b: Buffer, kind: Kind, below: int | None, *, positive: bool) -> Array:
+def _most(program: Program, b: Buffer) -> int:
+    """The largest integer that is drawn. Tensor cores add few bits of 8-bit floats (`mdh.ir.numerics`): the
+    longer the sums, the smaller their terms."""
+    if b.dtype not in EIGHTHS:
+        return _LARGEST
+    dims = (s.dims for s in program.stages if b.name in s.read)
+    terms = max((prod(d.extent for d in each if d.kind is DimKind.PW) for each in dims), default=1)
+    return next((n for n in range(_LARGEST, 1, -1) if n * n * terms <= _EXACT_SUM), 1)
+
+
+def _values(
+    rng: np.random.Generator, b: Buffer, kind: Kind, below: int | None, most: int, *, positive: bool
+) -> Array:
     dtype = numpy_dtype(b.dtype)
     if below is not None:
         return rng.integers(0, below, b.shape).astype(dtype)
@@ -95,8 +109,8 @@ def _values(rng: np.random.Generator, b: Buffer, kind: Kind, below: int | None, 
     if kind == "wide":
         return _wide(rng, b, positive=positive)
     if not b.dtype.is_float or kind == "exact":
-        least = 1 if positive else 0 if b.dtype.kind == "uint" else -3
-        return rng.integers(least, 4, b.shape).astype(dtype)
+        least = 1 if positive else 0 if b.dtype.kind == "uint" else -most
+        return rng.integers(least, most + 1, b.shape).astype(dtype)
     return rng.uniform(0.1 if positive else -1.0, 1.0, b.shape).astype(dtype)
 
 
@@ -104,7 +118,7 @@ def _wide(rng: np.random.Generator, b: Buffer, *, positive: bool) -> Array:
     """Powers of two of either sign, some of them plus or minus one. For floats, from 2^-20 to 2^24."""
     dtype = numpy_dtype(b.dtype)
     if b.dtype.is_float:
-        least, most = (-20, 25) if b.dtype.bits > 16 else (-10, 12)
+        least, most = {8: (-6, 9), 16: (-10, 12)}.get(b.dtype.bits, (-20, 25))
         powers = np.ldexp(1.0, rng.integers(least, most, b.shape))
         return (powers * (1 if positive else rng.choice([-1, 0, 1], b.shape))).astype(dtype)
     powers = np.left_shift(1, rng.integers(0, min(b.dtype.bits, 63), b.shape))

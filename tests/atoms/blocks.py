@@ -12,8 +12,9 @@ from math import prod
 import ml_dtypes
 import numpy as np
 
+from mdh.ir.atoms import Atom
 from mdh.ir.copy_engine import BoxCopy, TensorMap
-from mdh.ir.dtype import U64, DType
+from mdh.ir.dtype import TF32, U64, DType
 from mdh.ir.kernel import Barrier, Kernel
 from mdh.target.shared import shared_layout
 
@@ -23,7 +24,11 @@ MOST_REGISTERS = 248
 MOST_BYTES = 2**20
 """That a token can wait for."""
 POISON = 77
-NUMPY = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32, "f64": np.float64}
+NUMPY = {
+    "f8e4m3": ml_dtypes.float8_e4m3fn, "f8e5m2": ml_dtypes.float8_e5m2,
+    "bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32, "f64": np.float64,
+    "tf32": np.float32,
+}  # fmt: skip
 Array = np.ndarray
 
 
@@ -32,9 +37,30 @@ def numpy_type(t: DType) -> np.dtype:
     return np.dtype(known if known is not None else t.name.replace("i", "int").replace("u", "uint"))
 
 
+def as_tf32(values: Array) -> Array:
+    """Numbers of f32 rounded to 11 significant bits, to the nearest, of two to the larger in size."""
+    bits = np.asarray(values, np.float32).view(np.uint32)
+    whole = (bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
+    return np.where(np.isfinite(values), whole, bits).astype(np.uint32)
+
+
+def demand_tf32(values: Array) -> None:
+    """Hardware cuts off the other bits: who lets it do that has forgotten to round."""
+    numbers = values[np.isfinite(values)]
+    assert not (numbers.view(np.uint32) & 0x1FFF).any(), "factors of tf32 have more bits than that"
+
+
 def poisoned(size: int, t: DType) -> Array:
     kind = numpy_type(t)
     return np.full(size, np.nan if t.is_float else POISON, kind)
+
+
+def kept(atom: Atom, sums: Array) -> Array:
+    """Sums as an atom holds them: of 8-bit floats with 13 bits behind the leading one, the others cut off."""
+    if not atom.coarse:
+        return sums
+    part, exponent = np.frexp(sums)
+    return np.ldexp(np.trunc(np.ldexp(part, 14)), exponent - 14).astype(sums.dtype)
 
 
 def swizzled_address(address: Array, span: int) -> Array:
@@ -185,7 +211,8 @@ class Landing:
         for x, n in zip(at, m.shape, strict=True):
             inside &= (x >= 0) & (x < n)
         box = np.where(inside, array[tuple(np.where(inside, x, 0) for x in at)], np.zeros(1, array.dtype))
-        self._write(np.ascontiguousarray(box.astype(array.dtype)).reshape(-1))
+        box = np.ascontiguousarray(box.astype(array.dtype)).reshape(-1)
+        self._write(as_tf32(box) if m.dtype == TF32 else box)
         self.token.land(self.size)
 
     def _write(self, elements: Array) -> None:

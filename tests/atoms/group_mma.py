@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mdh.ir.atoms import Atom
-from mdh.ir.dtype import DType
+from mdh.ir.dtype import TF32, DType
 from mdh.ir.matrix import SharedMatrix
-from tests.atoms.blocks import Array, Shared, numpy_type, swizzled_address
+from tests.atoms.blocks import Array, Shared, demand_tf32, numpy_type, swizzled_address
 
 WARPS = 4
 ROWS = 16
@@ -61,16 +61,21 @@ class Descriptor:
         each = (self.start + at)[..., None] + np.arange(t.bytes)
         place = shared.place(swizzled_address(each, self.swizzle))
         assert shared.by_engine[place].all(), "an atom reads what the copy engine has not written"
-        return np.ascontiguousarray(shared.bytes[place]).view(numpy_type(t))[..., 0]
+        elements = np.ascontiguousarray(shared.bytes[place]).view(numpy_type(t))[..., 0]
+        if t == TF32:
+            demand_tf32(elements)
+        return elements
 
 
 @dataclass
 class Issue:
-    """One atom. into: adds a warp's rows to its registers."""
+    """One atom. a: None where each warp gives its rows, which are in `held`. into: adds a warp's rows to its
+    registers."""
 
     atom: Atom
-    a: Descriptor
+    a: Descriptor | None
     b: Descriptor
+    held: dict[int, Array] = field(default_factory=dict)
     into: dict[int, Callable[[Array], None]] = field(default_factory=dict)
 
 
@@ -88,6 +93,7 @@ class Queue:
             self.issues.append(issue)
         same = self.issues[number]
         assert (same.atom, same.a, same.b) == (issue.atom, issue.a, issue.b), "warps of a group differ"
+        same.held |= issue.held
         same.into[warp] = into
 
     def able(self) -> Callable[[], None] | None:
@@ -99,7 +105,10 @@ class Queue:
         issue = self.issues[self.done]
         atom = issue.atom
         wide = np.float64 if atom.acc.is_float else np.int64
-        a = issue.a.matrix(self.shared, atom.m, atom.k, atom.left).astype(wide)
+        if issue.a is None:
+            a = np.concatenate([issue.held[warp] for warp in range(WARPS)]).astype(wide)
+        else:
+            a = issue.a.matrix(self.shared, atom.m, atom.k, atom.left).astype(wide)
         b = issue.b.matrix(self.shared, atom.n, atom.k, atom.right).astype(wide)
         total = (a @ b.T).astype(numpy_type(atom.acc))
         for warp, into in issue.into.items():

@@ -7,12 +7,13 @@ import numpy as np
 
 from mdh.hardware import Engine, Space
 from mdh.ir.atoms import Fragment
-from mdh.ir.dtype import DType
+from mdh.ir.dtype import F64, NARROW, TF32, DType
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Buf, Kernel, Move, Store, swizzle_row
 from mdh.ir.matrix import LoadMatrix, Mma
-from tests.atoms.blocks import Array, Block, numpy_type, poisoned
+from mdh.reference.numbers import converted
+from tests.atoms.blocks import Array, Block, as_tf32, demand_tf32, kept, numpy_type, poisoned
 
 LANES = 32
 
@@ -151,7 +152,9 @@ class Lanes:
         sides = []
         for places, fragment, t in ((s.a, atom.a, atom.left), (s.b, atom.b, atom.right)):
             held = np.stack([self.value(p) for p in places], axis=1)
-            held = held.copy().view(numpy_type(t)) if atom.packed > 1 else held
+            held = held.copy().view(numpy_type(t)) if t != F64 else held
+            if t == TF32:
+                demand_tf32(held)
             rows, columns = (atom.m, atom.k) if places is s.a else (atom.k, atom.n)
             matrix = np.zeros((rows, columns), numpy_type(t))
             matrix[_places(fragment)] = held
@@ -161,7 +164,7 @@ class Lanes:
         for v, place in enumerate(s.acc):
             buf = self.bufs[place.buffer]
             at = self.offset(buf, place.index)
-            self.put(buf, at, self.read(buf, at) + parts[:, v], np.ones(self.lanes, bool))
+            self.put(buf, at, kept(atom, self.read(buf, at) + parts[:, v]), np.ones(self.lanes, bool))
 
     # -- values ----------------------------------------------------------------------------------
 
@@ -188,10 +191,10 @@ class Lanes:
                 read = self.read(buf, at)
                 if lanes > 1:
                     read = np.stack([self.read(buf, at + i) for i in range(lanes)], axis=1)
-                return read.astype(np.float32) if dtype.name in ("bf16", "f16") else read
+                return read.astype(np.float32) if dtype in NARROW else read
             case Cast(arg, dtype):
-                value = np.asarray(self.value(arg)).astype(numpy_type(dtype))
-                return value.astype(np.float32) if dtype.name in ("bf16", "f16") else value
+                value = converted(np.asarray(self.value(arg)), dtype)
+                return value.astype(np.float32) if dtype in NARROW else value
             case Unary("-", arg, _):
                 return -np.asarray(self.value(arg))
             case Unary("!", arg, _):
@@ -209,6 +212,8 @@ class Lanes:
             case Call(Intrinsic.SHFL_XOR, (arg, bits), _):
                 held = np.broadcast_to(np.asarray(self.value(arg)), (self.lanes,))
                 return held[np.arange(self.lanes) ^ np.asarray(self.value(bits))]
+            case Call(Intrinsic.TO_TF32, (arg,), _):
+                return as_tf32(np.asarray(self.value(arg)))
             case Call(Intrinsic.IMIN, (a, b), _):
                 return np.minimum(self.value(a), self.value(b))
             case Call(Intrinsic.IMAX, (a, b), _):

@@ -15,9 +15,33 @@ from tests.atoms.warps import run
 
 TYPES = {
     "bf16": ("__bf16", "float"), "f16": ("_Float16", "float"), "f64": ("double", "double"),
+    "f32": ("float", "float"),
     "i8": ("int8_t", "int32_t"), "u8": ("uint8_t", "int32_t"),
+    "f8e4m3": ("fp8_e4m3", "float"), "f8e5m2": ("fp8_e5m2", "float"), "f8mixed": ("fp8_e4m3", "float"),
+    "tf32": ("float", "float"),
 }  # fmt: skip
-"""Of the factors, to the type of the sum."""
+"""Of the factors, to the type of the sum. Factors of one kind have two types: see `factor_types`."""
+ALLOWED = {"tf32": "\n#pragma mdh allow(tf32)"}
+"""What the function says of itself, by the type of the factors."""
+EIGHTHS = ("f8e4m3", "f8e5m2", "f8mixed")
+
+
+def factor_types(kind: str) -> dict[str, str]:
+    """The C types of A and of B."""
+    left = TYPES[kind][0]
+    return {"A": left, "B": "fp8_e5m2" if kind == "f8mixed" else left}
+
+
+def read(kind: str, element: str) -> str:
+    """An element of A or B as a term of the sum."""
+    if kind in EIGHTHS:
+        return f"{factor_types(kind)[element[0]]}_to_float({element})"
+    return f"({TYPES[kind][1]}){element}"
+
+
+def stored(out: str, value: str) -> str:
+    """A value as the C stores it in an array of type `out`."""
+    return f"{out}_from_float({value})" if out.startswith("fp8") else f"({out}){value}"
 
 
 @dataclass(frozen=True)
@@ -33,21 +57,22 @@ class Product:
 
     @property
     def text(self) -> str:
-        factor, total = TYPES[self.kind]
+        total, of = TYPES[self.kind][1], factor_types(self.kind)
         a, b = (self.m, self.k), (self.k, self.n)
         shapes = [s if x == "N" else s[::-1] for s, x in zip((a, b), self.layout, strict=True)]
         (a0, a1), (b0, b1) = shapes
         left = "A[i][k]" if self.layout[0] == "N" else "A[k][i]"
         right = "B[k][j]" if self.layout[1] == "N" else "B[j][k]"
         out = self.out or total
-        return f"""#include <stdint.h>
-void product(const {factor} A[{a0}][{a1}], const {factor} B[{b0}][{b1}], {out} C[{self.m}][{self.n}]) {{
+        arrays = f"const {of['A']} A[{a0}][{a1}], const {of['B']} B[{b0}][{b1}], {out} C[{self.m}][{self.n}]"
+        return f"""#include <mdh.h>
+void product({arrays}) {{{ALLOWED.get(self.kind, "")}
   for (int i = 0; i < {self.m}; i++)
     for (int j = 0; j < {self.n}; j++) {{
       {total} sum = 0;
       for (int k = 0; k < {self.k}; k++)
-        sum += ({total}){left} * ({total}){right};
-      C[i][j] = ({out})sum;
+        sum += {read(self.kind, left)} * {read(self.kind, right)};
+      C[i][j] = {stored(out, "sum")};
     }}
 }}
 """
@@ -72,6 +97,7 @@ class Tiling:
     rows: tuple[str, str] = ("@pad(8)", "@pad(8)")
     layouts: tuple[str, str] = ("1,2", "1,2")
     grid: str = ""
+    more: str = ""
     held: str = "C:RM[1,2]"
 
     @property
@@ -85,7 +111,7 @@ class Tiling:
         return f"""1: (de-)comp( {bm}, {bn}, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ ) {self.grid}
 2: (de-)comp( ^, ^, {bk} ) ( {a}, {b} ; {self.held} ) ( ^, ^, FOR.1 ){stages}
 3: (de-)comp( {wm}, {wn}, ^ ) ( ^, ^ ; ^ ) ( WRP.y, WRP.x, ^ )
-4: (de-)comp( {m}, {n}, {k} ) ( ^, ^ ; ^ ) ( MMA.m, MMA.n, MMA.k )
+4: (de-)comp( {m}, {n}, {k} ) ( ^, ^ ; ^ ) ( MMA.m, MMA.n, MMA.k ) {self.more}
 """
 
 

@@ -4,11 +4,18 @@ from dataclasses import dataclass, field
 from random import Random
 
 from mdh.ir.atoms import GROUP_LANES
-from tests.atoms.products import TYPES
+from tests.atoms.products import ALLOWED, EIGHTHS, TYPES, factor_types, read, stored
 
 COLUMNS = (8, 16, 24, 32, 40, 64, 96, 128)
-BYTES = {"bf16": 2, "f16": 2, "i8": 1, "u8": 1, "f32": 4, "f64": 8}
-NARROW = {"bf16": "__bf16", "f16": "_Float16"}
+BYTES = {"bf16": 2, "f16": 2, "i8": 1, "u8": 1, "f32": 4, "f64": 8, "tf32": 4, **dict.fromkeys(EIGHTHS, 1)}
+AS = {"tf32": " @as(tf32)"}
+NARROW = {
+    "bf16": "__bf16",
+    "f16": "_Float16",
+    "f8e4m3": "fp8_e4m3",
+    "f8e5m2": "__bf16",
+    "f8mixed": "fp8_e5m2",
+}
 ORDERS = ("", "", "@persistent", "@order(grouped(2))", "@order(hilbert)", "@persistent @order(hilbert)")
 Tiles = dict[str, int]
 
@@ -44,29 +51,30 @@ class Draft:
 
     @property
     def text(self) -> str:
-        factor, total = TYPES.get(self.kind, ("float", "float"))
+        total = TYPES[self.kind][1]
+        of = factor_types(self.kind)
         out = NARROW.get(self.kind, total) if self.narrow else total
         loops = "".join(f"  for (int {d} = 0; {d} < {self.sizes[d]}; {d}++)\n" for d in self.dims[:-1])
-        arrays = [f"const {factor} {x}{self._shape(order)}" for x, order in self.orders.items()]
+        arrays = [f"const {of[x]} {x}{self._shape(order)}" for x, order in self.orders.items()]
         arrays += [f"const {total} bias[{self.sizes['j']}]"] if self.bias else []
         arrays.append(f"{out} C{self._shape(self.dims[:-1])}")
         a, b = (x + "".join(f"[{d}]" for d in order) for x, order in self.orders.items())
         done = "(sum + bias[j] > 0 ? sum + bias[j] : 0)" if self.bias else "sum"
         into = "C" + "".join(f"[{d}]" for d in self.dims[:-1])
         if self.adds and not (self.bias or self.narrow):
-            return f"""#include <stdint.h>
-void product({", ".join(arrays)}) {{
+            return f"""#include <mdh.h>
+void product({", ".join(arrays)}) {{{ALLOWED.get(self.kind, "")}
 {loops}    for (int k = 0; k < {self.sizes["k"]}; k++)
-      {into} += ({total}){a} * ({total}){b};
+      {into} += {read(self.kind, a)} * {read(self.kind, b)};
 }}
 """
-        return f"""#include <stdint.h>
-void product({", ".join(arrays)}) {{
+        return f"""#include <mdh.h>
+void product({", ".join(arrays)}) {{{ALLOWED.get(self.kind, "")}
 {loops}  {{
     {total} sum = 0;
     for (int k = 0; k < {self.sizes["k"]}; k++)
-      sum += ({total}){a} * ({total}){b};
-    {into} = ({out}){done};
+      sum += {read(self.kind, a)} * {read(self.kind, b)};
+    {into} = {stored(out, done)};
   }}
 }}
 """
@@ -140,6 +148,12 @@ def roles(rng: Random, math: int) -> str:
     return f" @roles(load=1, math={math + wrong}{rng.choice(('', registers))})"
 
 
+def promotion(rng: Random, kind: str) -> str:
+    """`@promote`, mostly where it has an effect."""
+    drawn = rng.random() < (0.6 if kind in EIGHTHS else 0.02)
+    return f" @promote({rng.choice((64, 128, 256))})" if drawn else ""
+
+
 def _grid(rng: Random, draft: Draft, block: Tiles, more: str) -> None:
     """The first steps: blocks, mostly over i and j, alone or in clusters."""
     i, j = rng.choice((("BLK.y", "BLK.x"), ("BLK.x", "BLK.y"), ("BLK.x", "FOR.1"), ("^", "BLK.x")))
@@ -181,7 +195,7 @@ def _staging(rng: Random, draft: Draft, block: Tiles, factors: dict[str, str]) -
 
 def by_groups(rng: Random) -> Case:
     """Many schedules are refused."""
-    kind = rng.choice(("bf16", "bf16", "f16", "i8", "u8"))
+    kind = rng.choice(("bf16", "bf16", "f16", "i8", "u8", "tf32", "tf32", *EIGHTHS))
     size, n = BYTES[kind], rng.choice(COLUMNS)
     depth = 32 // size
     groups = rng.choice(
@@ -193,7 +207,10 @@ def by_groups(rng: Random) -> Case:
         "k": depth * rng.choice((1, 2, 2, 4, 3)),
     }  # fmt: skip
     block = {"i": own["i"] * groups[0], "j": own["j"] * groups[1], "k": own["k"] * groups[2]}
-    draft = _draft(rng, kind, block, along_k=size == 1 and rng.random() < 0.95)
+    draft = _draft(rng, kind, block, along_k=size != 2 and rng.random() < 0.95)
+    held = {"i": "A", "j": "B"}[m_is] if rng.random() < 0.3 else ""
+    if held and not draft.batched and rng.random() < 0.5:
+        draft.orders[held] = draft.orders[held][::-1]
     factors = {x: draft.staged(rng, x, _swizzle(rng, x, draft, block)) for x in "AB"}
     _grid(rng, draft, block, roles(rng, groups[0] * groups[1] * groups[2]))
     _staging(rng, draft, block, factors)
@@ -201,6 +218,9 @@ def by_groups(rng: Random) -> Case:
         cyclic = rng.choice(("", "", "", "@cyclic(8)", "@cyclic(64)"))
         split = {d: f"WGP.{axis}{cyclic}" for d, axis, g in zip("ijk", "yxz", groups, strict=True) if g > 1}
         draft.step({d: own[d] for d in split}, split)
+    if held:
+        place = f"{held}:RM[{'1,2,3' if draft.batched else '1,2'}]"
+        draft.step({}, {}, *((place, "^") if held == "A" else ("^", place)))
     if rng.random() < 0.1:
         # a loop over parts of what a group computes, or of what is staged
         d, tile = rng.choice(((m_is, 64), ("k", depth), (n_is, n)))
@@ -208,15 +228,16 @@ def by_groups(rng: Random) -> Case:
     batch = {"b": 1} if draft.batched else {}
     inflight = rng.choice(("", "", " @inflight(0)", " @inflight(1)", " @inflight(2)"))
     atom = {m_is: 64, n_is: n, "k": depth, **batch}
-    draft.step(atom, {m_is: "MMA.m", n_is: "MMA.n", "k": "MMA.k"}, more=f"@atom(wgmma){inflight}")
+    more = f"@atom(wgmma){inflight}{AS.get(kind, '')}{promotion(rng, kind)}"
+    draft.step(atom, {m_is: "MMA.m", n_is: "MMA.n", "k": "MMA.k"}, more=more)
     return draft.case()
 
 
 def by_warps(rng: Random) -> Case:
     """Atoms of warps, whose fragments come from boxes."""
-    kind = rng.choice(("bf16", "f16", "i8", "f64"))
+    kind = rng.choice(("bf16", "f16", "i8", "f64", "tf32", *EIGHTHS))
     size, m = BYTES[kind], 16
-    depths = (32 // size, 16 // size)
+    depths = (32,) if kind in EIGHTHS else (32 // size, 16 // size)
     if kind == "f64":
         m, depths = rng.choice(((8, (4,)), (16, (4, 8, 16))))
     atom = {"i": m, "j": 8, "k": rng.choice(depths)}
@@ -237,7 +258,8 @@ def by_warps(rng: Random) -> Case:
     if split:
         draft.step({d: own[d] for d in split}, split)
     batch = {"b": 1} if draft.batched else {}
-    draft.step({**atom, **batch}, {"i": "MMA.m", "j": "MMA.n", "k": "MMA.k"})
+    cores = {"i": "MMA.m", "j": "MMA.n", "k": "MMA.k"}
+    draft.step({**atom, **batch}, cores, more=AS.get(kind, "") + promotion(rng, kind))
     return draft.case()
 
 

@@ -28,12 +28,12 @@ from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.nvrtc import compile_cubin
 from tests.atoms.blocks import numpy_type
-from tests.atoms.products import TYPES, Product, whole_numbers
+from tests.atoms.products import EIGHTHS, TYPES, Product, factor_types, read, whole_numbers
 from tests.atoms.warps import run
 
 COUNT = int(os.environ.get("MDH_RANDOM_DEFAULTS", "60"))
 SEED = int(os.environ.get("MDH_SEED", "20261125"))
-KINDS = tuple(TYPES)
+KINDS = tuple(k for k in TYPES if k != "f32")
 MACHINES = ("h100", "h200", "a100", "rtx4090")
 LAYOUTS = ("NN", "NT", "TN", "TT")
 NARROW = {"bf16": "__bf16", "f16": "_Float16"}
@@ -82,7 +82,8 @@ def test_legal_for_every_size(number: int) -> None:
     product, machine = drawn(rng, 5000), rng.choice((*MACHINES, "h100", "h200"))
     _, text, _ = defaulted(product.text, machine)
     known = product.kind != "f64" or machine != "rtx4090"
-    least = {"f64": 4, "bf16": 8, "f16": 8}.get(product.kind, 16)
+    known = known and (product.kind not in EIGHTHS or machine != "a100")
+    least = {"f64": 4, "bf16": 8, "f16": 8, **dict.fromkeys(EIGHTHS, 32)}.get(product.kind, 16)
     side = (8, 8) if product.kind == "f64" and machine == "a100" else (8, 16)
     fits = min(product.m, product.n) >= side[0] and max(product.m, product.n) >= side[1]
     legal = known and fits and product.k >= least
@@ -128,22 +129,21 @@ AROUND = {
 
 
 def form(rng: Random, name: str, kind: str, around: str) -> str:
-    factor, total = TYPES[kind]
+    total, of = TYPES[kind][1], factor_types(kind)
     arrays, results, product, sums, c = FORMS[name]
     sizes = {d: rng.choice((16, 24, 32, 40, 64, 100, 128)) for d in "IJKXY"}
     sizes |= {"X": rng.choice((1, 3, 16)), "Y": rng.choice((2, 5))}
     if name == "itself":
         sizes["J"] = sizes["I"]
-    product = " * ".join(f"({total}){x}" for x in product.split(" * "))
+    product = " * ".join(read(kind, x) for x in product.split(" * "))
     end = AROUND[around].replace("{C}", c).replace("{S}", total)
     body = f"{{ {total} sum = 0; {_loops(sums, f'sum += {product};')} {end} }}"
     parameters = ", ".join(
-        f"{'' if a.startswith('C') else 'const '}{total if a.startswith('C') else factor} {a}"
-        for a in arrays.split(", ")
+        f"{total} {a}" if a.startswith("C") else f"const {of[a[0]]} {a}" for a in arrays.split(", ")
     )
     defines = "".join(f"#define {d} {n}\n" for d, n in sizes.items())
     scalars = f"{total} alpha, {total} beta, const {total} bias[J]"
-    return f"#include <stdint.h>\n{defines}void form({parameters}, {scalars}) {{ {_loops(results, body)} }}\n"
+    return f"#include <mdh.h>\n{defines}void form({parameters}, {scalars}) {{ {_loops(results, body)} }}\n"
 
 
 @pytest.mark.parametrize("around", AROUND)
@@ -180,7 +180,8 @@ def test_right_at_small_sizes(number: int) -> None:
     kind, layout = KINDS[number % len(KINDS)], LAYOUTS[number % 4]
     sizes = [rng.randrange(16, 70) for _ in range(2)]
     product = Product(kind, layout, *sizes, rng.choice((64, 80, 90, 300)))
-    program, text, module = by_atoms(product, rng.choice(("h100", "a100")))
+    older = "rtx4090" if kind in EIGHTHS else "a100"
+    program, text, module = by_atoms(product, rng.choice(("h100", older)))
     before = whole_numbers(program, number)
     after = {name: a.copy() for name, a in before.items()}
     run(module, after, {}, number)
@@ -196,7 +197,7 @@ def by_warp_groups(product: Product, machine: str) -> tuple[Program, str, Module
     best = None if found is None else best_group_plan(shape, found, on, joining_of(shape, on, "cuda"))
     if found is None or best is None:
         return None
-    section = group_outline(shape, found, on, best[0]).section(program.stages[0].name)
+    section = group_outline(shape, on, best[0]).section(program.stages[0].name)
     schedule = Schedule((section,), target=machine, program=program.name)
     return program, print_schedule(schedule), lower(check(program, schedule, on, "cuda"))
 
@@ -220,6 +221,7 @@ def test_warp_groups_are_right_at_small_sizes(number: int) -> None:
 
 SAMPLE = [(kind, layout, machine) for kind in ("bf16", "f64", "i8") for layout in ("NN", "TT", "NT")
           for machine in ("h100", "a100")]  # fmt: skip
+SAMPLE += [("f8mixed", layout, machine) for layout in ("NN", "NT") for machine in ("h100", "rtx4090")]
 
 
 @pytest.mark.parametrize(("kind", "layout", "machine"), SAMPLE)

@@ -9,6 +9,7 @@ from mdh.checker.run import check
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
+from mdh.ir.numerics import numerics_of
 from mdh.lower.run import lower
 from mdh.reference.evaluate import evaluate_bounded
 from mdh.schedule.default import default_schedule
@@ -25,9 +26,10 @@ ATOMS = {
     "bf16": ((16, 8, 16), (16, 8, 8)), "f16": ((16, 8, 16), (16, 8, 8)),
     "f64": ((8, 8, 4), (16, 8, 4), (16, 8, 8), (16, 8, 16)),
     "i8": ((16, 8, 32), (16, 8, 16)), "u8": ((16, 8, 32), (16, 8, 16)),
+    "tf32": ((16, 8, 8), (16, 8, 4)),
 }  # fmt: skip
-STEP = {"bf16": 32, "f16": 32, "f64": 16, "i8": 64, "u8": 64}
-SIDE_BY_SIDE = {"bf16": 8, "f16": 8, "f64": 2, "i8": 16, "u8": 16}
+STEP = {"bf16": 32, "f16": 32, "f64": 16, "i8": 64, "u8": 64, "tf32": 32}
+SIDE_BY_SIDE = {"bf16": 8, "f16": 8, "f64": 2, "i8": 16, "u8": 16, "tf32": 4}
 """Elements of 16 bytes."""
 NARROW = {"bf16": "__bf16", "f16": "_Float16"}
 
@@ -54,6 +56,7 @@ def drawn(rng: Random, number: int) -> tuple[Product, Tiling]:
         rows=(f"@pad({max(4, SIDE_BY_SIDE[kind])})",) * 2,
         layouts=along_k,
         grid=rng.choice(("", "@order(grouped(2))", "@persistent")),
+        more="@as(tf32)" if kind == "tf32" else "",
     )
     return Product(kind, layout, m, n, k, rng.choice(("", NARROW[kind])) if kind in NARROW else ""), tiling
 
@@ -68,7 +71,7 @@ def random_numbers(arrays: dict[str, Array], seed: int) -> dict[str, Array]:
     return out
 
 
-@pytest.mark.parametrize("number", range(40))
+@pytest.mark.parametrize("number", range(48))
 def test_random_products(number: int) -> None:
     product, tiling = drawn(Random(number), number)
     try:
@@ -80,7 +83,7 @@ def test_random_products(number: int) -> None:
     built = device.build(emit(lower(plan), program))
     exact = whole_numbers(program, number)
     for arrays, whole in ((exact, True), (random_numbers(exact, number), False)):
-        want = evaluate_bounded(program, arrays, exact=whole)["C"]
+        want = evaluate_bounded(program, arrays, exact=whole, numerics=numerics_of(plan))["C"]
         arrays["C"] = np.full(arrays["C"].shape, 77, numpy_type(program.buffer_of["C"].dtype))
         built.call(arrays, {}).launch()
         assert fits(arrays["C"], want).all()
@@ -143,7 +146,7 @@ def defaults(number: int) -> Product:
     return Product(kind, layout, m, n, k, rng.choice(("", NARROW[kind])) if kind in NARROW else "")
 
 
-@pytest.mark.parametrize("number", range(40))
+@pytest.mark.parametrize("number", range(48))
 def test_default_schedules(number: int) -> None:
     product, device = defaults(number), open_device("cuda:0")
     program = read_program(Source("p.c", product.text))
@@ -152,7 +155,7 @@ def test_default_schedules(number: int) -> None:
     built = device.build(emit(lower(plan), program))
     exact = whole_numbers(program, number)
     for arrays, whole in ((exact, True), (random_numbers(exact, number), False)):
-        want = evaluate_bounded(program, arrays, exact=whole)["C"]
+        want = evaluate_bounded(program, arrays, exact=whole, numerics=numerics_of(plan))["C"]
         arrays["C"] = np.full(arrays["C"].shape, 77, numpy_type(program.buffer_of["C"].dtype))
         built.call(arrays, {}).launch()
         assert fits(arrays["C"], want).all(), print_schedule(schedule)

@@ -13,6 +13,7 @@ COUNT = int(os.environ.get("MDH_RANDOM_ATOMS", "24"))
 ATOMS = {
     "bf16": ((16, 8, 16), (16, 8, 8)), "f16": ((16, 8, 16),), "f64": ((8, 8, 4), (16, 8, 4), (16, 8, 8)),
     "i8": ((16, 8, 32), (16, 8, 16)), "u8": ((16, 8, 32),),
+    "tf32": ((16, 8, 8), (16, 8, 4)),
 }  # fmt: skip
 
 
@@ -33,7 +34,8 @@ def drawn(rng: Random) -> tuple[Product, str]:
         sizes = [size // 16 * 16 or size for size in sizes]
     sizes = [max(a, b) for a, b in zip(sizes, block, strict=True)]
     product = Product(kind, rng.choice(("NN", "NT", "TN", "TT")), *sizes)
-    return product, "\n".join(_steps(rng, block, warp, (m, n, k))) + "\n"
+    more = " @as(tf32)" if kind == "tf32" else ""
+    return product, "\n".join(_steps(rng, block, warp, (m, n, k))) + more + "\n"
 
 
 def _steps(rng: Random, block: tuple[int, ...], warp: tuple[int, ...], atom: tuple[int, ...]) -> list[str]:

@@ -18,7 +18,7 @@ FULL = [(s, use, name) for s in WITH_ATOMS for use in s.uses for name in use.mac
 def _product(name: str, arrays: dict[str, Array]) -> Array:
     wide = np.int64 if "int8" in name else np.float64
     a, b = (arrays[x].astype(wide) for x in "AB")
-    return a @ (b.T if name.endswith("_t") else b)
+    return a @ (b.T if name.endswith("_t") or "fp8" in name else b)
 
 
 @pytest.mark.parametrize(("shipped", "use"), SMALL, ids=[f"{s.name}-{u.program}" for s, u in SMALL])

@@ -90,7 +90,8 @@ CASES = [
     for n, (kind, layout, machine) in enumerate((
         ("bf16", "NN", "h100"), ("f16", "NT", "h100"), ("bf16", "TN", "h100"), ("bf16", "TT", "h100"),
         ("i8", "NN", "h100"), ("i8", "NT", "h100"), ("f64", "NN", "h100"), ("f64", "TT", "h100"),
-        ("bf16", "NN", "a100"),
+        ("bf16", "NN", "a100"), ("f8e4m3", "NT", "h100"), ("f8e5m2", "NN", "h100"), ("tf32", "NT", "h100"),
+        ("tf32", "NN", "h100"),
     )) for size in (SIZES[n % 4], SIZES[(n + 1) % 4])
 ]  # fmt: skip
 """`scripts/legal-share` draws from all of them."""
@@ -234,3 +235,20 @@ def test_holes_of_attributes_of_warp_groups() -> None:
     wanted = {(n, v) for n, vs in values.items() for v in vs if n.split(".")[-1] not in ("vec", "regs")}
     assert named == wanted
     assert len({value for name, value in seen if name == "1.roles.regs"}) >= 2
+
+
+def test_each_promotion_is_a_program_of_its_own() -> None:
+    text = """1: (de-)comp( 128, 128, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )
+2: (de-)comp( ^, ^, 128 ) ( A:SM[1,2]@pad(16), B:SM[1,2]@pad(16) ; C:RM[1,2] ) ( ^, ^, FOR.1 )
+3: (de-)comp( 32, 32, ^ ) ( ^, ^ ; ^ ) ( WRP.y, WRP.x, ^ )
+4: (de-)comp( 16, 8, 32 ) ( ^, ^ ; ^ ) ( MMA.m, MMA.n, MMA.k ) @promote(?)
+"""
+    eighths = Product("f8e4m3", "NT", 256, 256, 512)
+    assert space_of(eighths, text, "rtx4090").count == 3
+    pipeline, program = Pipeline(), read_program(Source("p.c", eighths.text))
+    texts = (text.replace("@promote(?)", said) for said in ("", *(f"@promote({n})" for n in (64, 128, 256))))
+    machine = load_machine("rtx4090")
+    plans = [
+        pipeline.check(program, pipeline.schedule(Source("s.mdh", t)), machine, "cuda").plan for t in texts
+    ]
+    assert len({identity(plan) for plan in plans}) == 4

@@ -12,7 +12,8 @@ from mdh.ir.dtype import BF16, F64, I8
 def test_fragments_cover_their_matrices_once(atom: Atom) -> None:
     factors = ((atom.a, (atom.m, atom.k)), (atom.b, (atom.k, atom.n)))
     lanes = GROUP_LANES if atom.grouped else LANES
-    for fragment, shape in (*(() if atom.grouped else factors), (atom.c, (atom.m, atom.n))):
+    known = factors[:1] if atom.grouped else factors
+    for fragment, shape in (*known, (atom.c, (atom.m, atom.n))):
         places = [fragment.at(lane, v) for lane, v in product(range(lanes), range(fragment.count))]
         assert sorted(places) == list(product(range(shape[0]), range(shape[1])))
 

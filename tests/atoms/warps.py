@@ -15,6 +15,7 @@ from math import prod
 import numpy as np
 
 from mdh.hardware import Space, SyncScope
+from mdh.ir.atoms import WARP_ROWS
 from mdh.ir.copy_engine import (
     Arrive,
     Await,
@@ -22,6 +23,7 @@ from mdh.ir.copy_engine import (
     BoxStore,
     CopyEngineStmt,
     Expect,
+    FetchMap,
     InitTokens,
     SetRegisters,
     StoreCommit,
@@ -29,11 +31,12 @@ from mdh.ir.copy_engine import (
     StoreWait,
     TokensReady,
 )
-from mdh.ir.dtype import I32
+from mdh.ir.dtype import I32, TF32
 from mdh.ir.expr import Binary, Var
 from mdh.ir.kernel import (
     Alloc,
     Atomic,
+    AwaitKernels,
     Barrier,
     Comment,
     Commit,
@@ -59,6 +62,9 @@ from tests.atoms.blocks import (
     Meeting,
     Pause,
     Shared,
+    demand_tf32,
+    kept,
+    numpy_type,
     poisoned,
 )
 from tests.atoms.box_stores import Leaving, Stores
@@ -186,6 +192,8 @@ class _Warp(Lanes):
                     InitTokens() | TokensReady() | Expect() | Arrive() | Await() | BoxCopy() | SetRegisters()
                 ):
                     yield from self.engine_word(s, mask)
+                case AwaitKernels() | FetchMap():
+                    pass
                 case BoxStore() | StoreFence() | StoreCommit() | StoreWait():
                     yield None
                     self.store_word(s, mask)
@@ -311,6 +319,22 @@ class _Warp(Lanes):
                     yield Pause(lambda: self.queue.done >= upto, "awaits atoms of its warp group")
                 self.waited = max(self.waited, upto)
 
+    def held_rows(self, s: GroupMma) -> Array:
+        """The warp's rows of a factor that its registers hold."""
+        atom, columns = s.atom, []
+        for place in s.held:
+            assert place.buffer not in self.touched, f"no fence between {place.buffer} and its atom"
+            at = self.offset(self.bufs[place.buffer], place.index)
+            columns.append(self.registers[place.buffer][np.arange(self.lanes), at])
+        elements = np.stack(columns, axis=1).copy().view(numpy_type(atom.left))
+        if atom.left == TF32:
+            demand_tf32(elements)
+        out = np.zeros((WARP_ROWS, atom.k), elements.dtype)
+        for lane in range(self.lanes):
+            for v in range(atom.a.count):
+                out[atom.a.at(lane, v)] = elements[lane, v]
+        return out
+
     def group_mma(self, s: GroupMma) -> None:
         buffer = s.acc.buffer
         assert self.lanes == LANES and buffer not in self.touched, f"no fence between {buffer} and its atom"
@@ -321,17 +345,25 @@ class _Warp(Lanes):
         places = first[0] + s.row * (v // 2 % 2) + s.column * (v // 4 * 2 + v % 2)
         assert places.max() < buf.elements, "an atom's result is larger than its registers"
         lane = np.arange(LANES)[:, None]
+        keep = s.keep is None or self.uniform(s.keep) != 0
         row, column = lane // 4 + 8 * (v // 2 % 2), v // 4 * 8 + lane % 4 * 2 + v % 2
 
         def into(part: Array) -> None:
-            rows[:, places] += part[row, column]
+            before = rows[:, places] if keep else np.zeros_like(rows[:, places])
+            rows[:, places] = kept(s.atom, before + part[row, column])
 
         sides = []
-        for m in (s.a, s.b):
+        for m in s.shared:
             element = self.place(self.bufs[m.buffer], m.index)
             assert (element == element[0]).all(), "a descriptor that differs among lanes"
             start = self.block.shared.address(m.buffer, int(element[0]))
             sides.append(Descriptor.of(m, start))
-        self.queue.issue(self.number % GROUP_WARPS, self.issued, Issue(s.atom, *sides), into)
+        warp = self.number % GROUP_WARPS
+        held = {warp: self.held_rows(s)} if s.held else {}
+        issue = Issue(s.atom, None if held else sides[0], sides[-1], held)
+        self.queue.issue(warp, self.issued, issue, into)
         self.issued += 1
+        for place in s.held:
+            # they must not change before the atom has run
+            self.results[place.buffer][self.offset(self.bufs[place.buffer], place.index)] = self.issued
         self.results[buffer][places] = self.issued

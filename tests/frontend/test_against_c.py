@@ -11,7 +11,7 @@ from mdh.source import Source
 from tests.support.arrays import random_arrays
 from tests.support.corpus import WORKLOADS, Sizes, Workload
 from tests.support.native import compiler, knows, run_native
-from tests.support.random_programs import RandomProgram, random_program
+from tests.support.random_programs import EIGHTHS_FROM, RandomProgram, random_program
 
 SMALL = [(w, sizes) for w in WORKLOADS.values() for sizes in w.small]
 IDS = [f"{w.name}-{'x'.join(str(v) for _, v in sizes)}" for w, sizes in SMALL]
@@ -23,7 +23,7 @@ def test_shipped_inputs(work: Workload, sizes: Sizes, tmp_path: Path) -> None:
     _compare(work.source, sizes, below, work.scalars, tmp_path)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", [*range(60), *range(EIGHTHS_FROM, EIGHTHS_FROM + 30)])
 def test_random_programs(seed: int, tmp_path: Path) -> None:
     p: RandomProgram = random_program(seed)
     _compare(p.source, (), p.below, p.scalars, tmp_path)

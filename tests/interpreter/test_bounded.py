@@ -20,7 +20,7 @@ from tests.support.arrays import random_arrays
 from tests.support.corpus import WORKLOADS, Sizes, Workload
 from tests.support.native import compiler, knows, run_native
 from tests.support.pairs import arguments, difference
-from tests.support.random_programs import random_program
+from tests.support.random_programs import EIGHTHS_FROM, random_program
 
 SMALL = [(w, sizes) for w in WORKLOADS.values() for sizes in (w.small[0], w.small[-1])]
 SMALL_IDS = [f"{w.name}-{'x'.join(str(v) for _, v in sizes)}" for w, sizes in SMALL]
@@ -68,7 +68,7 @@ def test_shipped_inputs(work: Workload, sizes: Sizes, kind: Any, tmp_path: Path)
         assert difference(name, array, mine[name]) is None
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", [*range(60), *range(EIGHTHS_FROM, EIGHTHS_FROM + 30)])
 def test_random_programs(seed: int, tmp_path: Path) -> None:
     random = random_program(seed)
     program = read_program(random.source)

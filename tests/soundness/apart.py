@@ -13,6 +13,7 @@ import numpy as np
 
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Const, Expr, substitute
+from mdh.ir.numerics import OWN
 from mdh.ir.program import DimKind, LocalValue, Output, Program, Result, Stage
 from mdh.reference.exact import CArithmetic
 from mdh.reference.numbers import Array, numpy_dtype
@@ -31,7 +32,7 @@ def evaluate_apart(
     values = {s.name: arithmetic.of(np.asarray(scalars[s.name]), s.dtype) for s in program.scalars}
     for stage in program.stages:
         for part in _parts(stage, rng):
-            run_stage(part, program, arithmetic, buffers, values)
+            run_stage(part, program, arithmetic, buffers, values, OWN)
     written = frozenset[str]().union(*(s.written for s in program.stages))
     return {b.name: buffers[b.name] for b in program.buffers if not b.temp and b.name in written}
 

@@ -47,6 +47,7 @@ VALID = (
     ("gather_sum", {"BAGS": 37, "LENGTH": 13, "ROWS": 40, "D": 45}),
     ("matmul_half", {"M": 50, "N": 68, "K": 130}),
     ("matmul_bf16", {"M": 50, "N": 68, "K": 130}),
+    ("matmul_tf32", {"M": 52, "N": 68, "K": 132}),
 )
 MISTAKES = (Failure.WRONG, Failure.CRASH, Failure.RUNTIME, Failure.TIMEOUT, Failure.LAUNCH)
 

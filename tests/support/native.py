@@ -8,12 +8,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from mdh.include import FOLDER
 from mdh.ir.dtype import DType
 from mdh.ir.program import Program
 from mdh.source import Source
 from tests.support.arrays import Arrays
 
-FLAGS = ("-std=gnu11", "-O1", "-fwrapv", "-ffp-contract=off", "-fPIC", "-shared")
+FLAGS = ("-std=gnu11", "-O1", "-fwrapv", "-ffp-contract=off", "-fPIC", "-shared", f"-I{FOLDER}")
 SCALARS = {
     "f32": ctypes.c_float, "f64": ctypes.c_double, "i8": ctypes.c_int8, "i16": ctypes.c_int16,
     "i32": ctypes.c_int32, "i64": ctypes.c_int64, "u8": ctypes.c_uint8, "u16": ctypes.c_uint16,

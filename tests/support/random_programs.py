@@ -5,7 +5,7 @@ sums of integer-valued floats are exact.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from random import Random
 
@@ -14,6 +14,9 @@ from mdh.source import Source
 EXTENTS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 17, 19, 23, 24, 29, 31, 32, 37, 41, 53, 64, 67, 97, 101)
 FLOATS = ("float", "float", "float", "double", "_Float16")
 INTEGERS = ("int", "int", "unsigned", "int8_t", "int16_t", "int64_t", "uint8_t")
+EIGHTHS = ("fp8_e4m3", "fp8_e5m2")
+EIGHTHS_FROM = 1_000_000
+"""Programs of seeds from here on keep some floats in 8 bits."""
 POINTS = 3000
 """Most points of an iteration box: an interpreter must run it in a moment."""
 
@@ -63,13 +66,15 @@ class Loop:
 
 @dataclass
 class Writer:
-    """The function under construction: parameters in order and nests of text."""
+    """The function under construction: parameters in order and nests of text. eighths: draws which floats are
+    kept in 8 bits; None: none is."""
 
     rng: Random
     params: dict[str, str] = field(default_factory=dict)
     below: dict[str, int] = field(default_factory=dict)
     scalars: dict[str, float] = field(default_factory=dict)
     body: list[str] = field(default_factory=list)
+    eighths: Random | None = None
 
     def loops(self, count: int, points: int = POINTS, *, plain: bool = False) -> list[Loop]:
         """`count` loops of at most `points` points together; `plain`: all start at 0 and step by 1."""
@@ -99,12 +104,21 @@ class Writer:
         const = "" if written else "const "
         dims = "".join(f"[{n}]" for n in shape)
         self.params[name] = f"{const}{ctype} *{name}" if flat else f"{const}{ctype} {name}{dims}"
-        return Array(
+        made = Array(
             name, ctype, tuple(tuple(t) for t in indices), tuple(shape), tuple(lows), tuple(slack), flat
         )
+        return made if written else self.shortened(made)
+
+    def shortened(self, a: "Array") -> "Array":
+        """An array of floats, perhaps in 8 bits. A written one is from here on `stored` to alone."""
+        if self.eighths is None or a.ctype != "float" or self.eighths.random() < 0.4:
+            return a
+        kind = self.eighths.choice(EIGHTHS)
+        self.params[a.name] = self.params[a.name].replace("float", kind, 1)
+        return replace(a, ctype=kind)
 
     def text(self, name: str) -> str:
-        head = "#include <math.h>\n#include <stdint.h>\n"
+        head = "#include <math.h>\n#include <stdint.h>\n" + "#include <mdh.h>\n" * (self.eighths is not None)
         args = ", ".join(self.params.values())
         return f"{head}void {name}({args}) {{\n" + "\n".join(self.body) + "\n}\n"
 
@@ -120,7 +134,16 @@ class Array:
     flat: bool
 
     def at(self, offsets: Sequence[int] | None = None) -> str:
-        """A C access; offsets within the slack."""
+        """A C access, which 8-bit floats are converted by; offsets within the slack."""
+        place = self._place(offsets)
+        return f"{self.ctype}_to_float({place})" if self.ctype in EIGHTHS else place
+
+    def stored(self, value: str) -> str:
+        """The statement that stores a value."""
+        held = f"{self.ctype}_from_float({value})" if self.ctype in EIGHTHS else value
+        return f"{self._place(None)} = {held};"
+
+    def _place(self, offsets: Sequence[int] | None) -> str:
         offsets = offsets or (0,) * len(self.shape)
         parts = [
             affine(terms, off - low) for terms, low, off in zip(self.indices, self.lows, offsets, strict=True)
@@ -217,7 +240,8 @@ def _map(w: Writer) -> None:
     value = scalar_function(rng, w, loops, ctype, rng.randint(1, 3))
     c = output(w, "C", ctype, loops)
     op = rng.choice(("=", "=", "=", "+="))
-    w.body += nest(loops, [f"{c.at()} {op} {value};"])
+    c = w.shortened(c) if op == "=" else c
+    w.body += nest(loops, [c.stored(value) if op == "=" else f"{c.at()} {op} {value};"])
 
 
 def _contraction(w: Writer) -> None:
@@ -235,6 +259,7 @@ def _contraction(w: Writer) -> None:
         value = f"({ctype})({value})"
     c = output(w, "C", ctype, cc)
     form = rng.choice(("perfect", "init", "init", "local", "scale", "finish"))
+    c = w.shortened(c) if form == "local" else c
     if form == "perfect":
         w.body += nest(loops, [_update(c.at(), op, value)])
         return
@@ -247,7 +272,7 @@ def _contraction(w: Writer) -> None:
     match form:
         case "local":
             acc = "float" if ctype == "_Float16" else ctype
-            lines = [f"{acc} s = {start};", *inner, f"{c.at()} = {_finish(rng, 's', w, cc, ctype)};"]
+            lines = [f"{acc} s = {start};", *inner, c.stored(_finish(rng, "s", w, cc, ctype))]
         case "scale":
             lines = [f"{c.at()} *= 2;" if op == "+" else f"{c.at()} = {start};", *inner]
         case "finish":
@@ -389,6 +414,6 @@ def random_program(seed: int) -> RandomProgram:
     """The program of this seed, the same everywhere."""
     rng = Random(f"program {seed}")
     kind = rng.choices(list(KINDS), [weight for weight, _ in KINDS.values()])[0]
-    w = Writer(rng)
+    w = Writer(rng, eighths=Random(f"eighths {seed}") if seed >= EIGHTHS_FROM else None)
     KINDS[kind][1](w)
     return RandomProgram(seed, kind, w.text(f"random_{seed}"), dict(w.below), dict(w.scalars))

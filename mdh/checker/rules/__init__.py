@@ -4,6 +4,7 @@ from mdh.checker.rules.arity import check_arity
 from mdh.checker.rules.banks import check_banks
 from mdh.checker.rules.capacity import check_capacity
 from mdh.checker.rules.combine import check_combines
+from mdh.checker.rules.consent import check_consent
 from mdh.checker.rules.copies import check_inward, check_known_extent
 from mdh.checker.rules.coverage import check_coverage, check_cyclic_nesting
 from mdh.checker.rules.depth import check_depth
@@ -26,7 +27,7 @@ from mdh.checker.rules.order import (
 )
 from mdh.checker.rules.parallel import check_order, check_races
 from mdh.checker.rules.pipeline import check_pipeline
-from mdh.checker.rules.roles import check_inflight, check_roles
+from mdh.checker.rules.roles import check_inflight, check_promote, check_roles
 from mdh.checker.rules.scatter import check_scatter
 from mdh.checker.rules.stores import check_stores
 from mdh.checker.rules.tiles import check_tiles
@@ -49,6 +50,7 @@ DRAFT_RULES = (
     check_tiles,
     check_layouts,
     check_for_order,
+    check_consent,
 )
 """Rules about each step as written. The plan is resolved only if none of these reports anything."""
 
@@ -82,6 +84,7 @@ PLAN_RULES = (
     check_hints,
     check_roles,
     check_inflight,
+    check_promote,
     check_lowered,
 )
 """Rules about the resolved plan."""

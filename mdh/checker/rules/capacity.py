@@ -24,7 +24,7 @@ def check_capacity(subject: Subject) -> Iterator[Diagnostic]:
     limit = subject.machine.shared_per_block
     if used > limit:
         yield _shared(subject, used, 0 if cpu else combine_bytes(plan), limit)
-    words = register_words(tiles) + fragment_words(plan)
+    words = register_words(plan, tiles) + fragment_words(plan)
     limit = subject.machine.registers_per_thread
     if words > limit:
         yield _registers(subject, words, limit)
@@ -50,7 +50,7 @@ def _shared(subject: Subject, used: int, scratch: int, limit: int) -> Diagnostic
 def _registers(subject: Subject, words: int, limit: int) -> Diagnostic:
     largest = [node for node in subject.tiles.kept if node.tile.space is Space.RM]
     headline = f"a thread holds {words} registers of RM buffers, `{subject.machine.name}` has {limit}"
-    labels = labels_of(subject, largest, "registers")
+    labels = (*labels_of(subject, largest, "registers"), *at_promote(subject))
     if not labels:
         labels = subject.at_step(0, "its tiles stay with one thread")
     return Diagnostic(
@@ -60,6 +60,14 @@ def _registers(subject: Subject, words: int, limit: int) -> Diagnostic:
         help="smaller thread tiles, or more threads",
         witness=(("registers", words), ("limit", limit)),
     )
+
+
+def at_promote(subject: Subject) -> tuple[Label, ...]:
+    """The label of the second accumulator, which no entry names."""
+    s = subject.plan.atoms
+    if s is None or subject.plan.steps[s].promote is None:
+        return ()
+    return subject.at_step_attr(s, "promote", "holds the results of the atoms twice")
 
 
 def labels_of(subject: Subject, found: list[Copy | Hold], unit: str) -> tuple[Label, ...]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from mdh.checker.atoms import axes_of, by_group, ordered_reads
 from mdh.checker.group_factors import GroupFactor, group_factor
+from mdh.checker.register_factors import misplaced
 from mdh.checker.resolve import has_layer
 from mdh.checker.subject import Subject, listed
 from mdh.decompose.accesses import affine_index
@@ -172,10 +173,16 @@ def _factor(subject: Subject, s: int, read: _Read) -> Iterator[Diagnostic]:
         labels = subject.at_entry(copies[-1].step, name) if copies else subject.at_step(s)
         layout = ",".join(str(n + 1) for n in range(len(read.load.index)))
         said = f"`{name}:SM[{layout}]` at a step outside of MMA"
+        if copies and read.product.atom.grouped and copies[-1].tile.space is Space.RM:
+            said = f"warp groups hold the factor along MMA.m in registers, this one is along MMA.n; {said}"
         yield Diagnostic(OPERAND, headline, labels, help=said)
         return
     wrong = _holes(read, copies[-1])
-    if wrong is None and read.product.atom.grouped:
+    registers = read.product.held is not None and read.other == read.product.m
+    if registers and (odd := misplaced(subject, s, read.product, copies[-1])) is not None:
+        yield odd
+        return
+    if wrong is None and read.product.atom.grouped and not registers:
         found = group_factor(read.product, read.other, copies[-1], index, subject.tiles.levels, s)
         wrong = None if isinstance(found, GroupFactor) else found
     elif wrong is None:

@@ -145,6 +145,11 @@ def check_inflight(subject: Subject) -> Iterator[Diagnostic]:
         slots = _slots(subject)
         if not step.product.atom.grouped:
             here = f"on `@atom({step.product.atom.word})`, which has ended when the next one begins"
+        elif step.product.held is not None and step.inflight:
+            here = "on atoms with a factor in registers: they end before it is loaded again"
+        elif step.promoted_turns == 1:
+            here = f"with `@promote({step.promote})`, which awaits all atoms in each turn"
+            said = "leave it out, or let @promote take over after several turns"
         elif plan.roles is None:
             here = "without `@roles`: all atoms end before their slot is filled again"
             said = "leave it out, or add `@roles` to the step with BLK"
@@ -154,6 +159,16 @@ def check_inflight(subject: Subject) -> Iterator[Diagnostic]:
         if here:
             headline = f"`@inflight({step.inflight})` has no effect {here}"
             yield Diagnostic(EFFECT, headline, subject.at_step_attr(i, "inflight"), help=said)
+
+
+def check_promote(subject: Subject) -> Iterator[Diagnostic]:
+    """K110. `@promote(n)` adds to a second accumulator what atoms keep fewer bits of than f32 has."""
+    for i, step in enumerate(subject.plan.steps):
+        if step.promote is not None and step.product is not None and not step.product.atom.coarse:
+            atom = step.product.atom
+            headline = f"`@promote({step.promote})` has no effect on atoms that multiply {atom.left}"
+            said = f"leave it out: they keep all bits of {atom.acc}"
+            yield Diagnostic(EFFECT, headline, subject.at_step_attr(i, "promote"), help=said)
 
 
 def _slots(subject: Subject) -> int:

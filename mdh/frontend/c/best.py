@@ -11,7 +11,7 @@ from mdh.frontend.conversions import is_compared, kept, same_order
 from mdh.frontend.statements import Best
 from mdh.frontend.typing_rules import convert, widened
 from mdh.frontend.updates import ROUNDED, guarded_parts
-from mdh.ir.dtype import common
+from mdh.ir.dtype import EIGHTHS, common
 from mdh.ir.expr import Const, Expr, Load, walk
 
 
@@ -29,7 +29,7 @@ def best_of(node: c_ast.If, scope: NameScope) -> Best | None:
     both = common(left.dtype, right.dtype)
     left, right = convert(left, both), convert(right, both)
     targets = [_target(s.lvalue, scope) for s in body]
-    if any(t is None for t in targets):
+    if any(t is None or t.dtype in EIGHTHS for t in targets):
         del scope.uses[uses:]
         return None
     found = [t for t in targets if t is not None]

@@ -11,8 +11,9 @@ from mdh.frontend.c.branches import check_condition, join_assignments, joined_lo
 from mdh.frontend.c.collect import collected
 from mdh.frontend.c.ctypes_of import scalar_type
 from mdh.frontend.c.declared_tables import read_table
+from mdh.frontend.c.eighths import number, stored
 from mdh.frontend.c.last import kept_behind, leave, note_last
-from mdh.frontend.c.lift_expr import called, element, has_value, lift, no_value, operation
+from mdh.frontend.c.lift_expr import called, element, has_value, lift, lift_any, lift_as, no_value, operation
 from mdh.frontend.c.literals import check_enumerator
 from mdh.frontend.c.loops import MOST_LOOPS, counter_of, counter_type, counters_inside, loop_of
 from mdh.frontend.c.places import items_of, nodes_in
@@ -216,9 +217,9 @@ def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> None
     quals = getattr(node.type, "quals", None) or []
     scope.declare(node.name)
     scope.locals[node.name] = Local(dtype, None)
-    given = None if node.init is None else lift(node.init, scope)
+    given = None if node.init is None else lift_any(node.init, scope)
     check_enumerator(node, given, scope.places)
-    value = None if given is None else convert(given, dtype)
+    value = None if given is None else stored(given, dtype, node, scope.places)
     if value is not None:
         check_size(value, span)
     if "const" in quals and isinstance(value, Const):
@@ -318,23 +319,27 @@ def _assign(target: c_ast.Node, op: str, value_node: c_ast.Node, node: c_ast.Nod
         raise fail("C118", "this cannot be assigned to", scope.places.of(target))
     if name in scope.tables or scope.arrays[load.buffer].const:
         raise fail("C118", f"`{name}` is const and cannot be written", scope.places.of(target, name))
-    value = lift(value_node, scope)
-    if op != "=":
+    if op == "=":
+        value = lift_as(value_node, load.dtype, scope)
+    else:
+        value = lift(value_node, scope)
         has_value(load.buffer, name, target, scope)
         scope.accesses(load, scope.places.of(target, name))
-        value = operation(op[:-1], load, value, node, scope)
+        value = operation(op[:-1], number(load, target, scope.places), value, node, scope)
     _record(scope, load, value, node, name)
 
 
 def _assign_local(name: str, op: str, value_node: c_ast.Node, scope: NameScope) -> None:
     local = scope.locals[name]
-    value = lift(value_node, scope)
-    if op != "=":
+    if op == "=":
+        value = lift_as(value_node, local.dtype, scope)
+    else:
+        value = lift(value_node, scope)
         if local.value is None:
             raise no_value(name, local, value_node, scope)
         scope.gathered.extend(local.uses)
-        value = operation(op[:-1], local.value, value, value_node, scope)
-    value = convert(value, local.dtype)
+        old = number(local.value, value_node, scope.places)
+        value = convert(operation(op[:-1], old, value, value_node, scope), local.dtype)
     check_size(value, scope.places.of(value_node))
     scope.locals[name] = Local(local.dtype, value, uses=tuple(scope.gathered))
 

@@ -3,16 +3,18 @@
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
+from mdh.frontend.c.eighths import HIDDEN
 from mdh.frontend.c.places import Places
 from mdh.ir.dtype import BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, DType
 
 NAMED = {
     "int8_t": I8, "int16_t": I16, "int32_t": I32, "int64_t": I64, "uint8_t": U8, "uint16_t": U16,
     "uint32_t": U32, "uint64_t": U64, "size_t": U64, "ptrdiff_t": I64,
-    "_Float16": F16, "__bf16": BF16, "float": F32, "double": F64,
+    "_Float16": F16, "__bf16": BF16, "float": F32, "double": F64, **HIDDEN,
 }  # fmt: skip
 SUPPORTED = (
-    "float, double, _Float16, __bf16, char to long, int8_t to int64_t, unsigned forms; typedefs of these"
+    "float, double, _Float16, __bf16, char to long, int8_t to int64_t, unsigned forms; typedefs of these;"
+    " fp8_e4m3 and fp8_e5m2 of mdh.h"
 )
 
 

@@ -13,6 +13,7 @@ from mdh.frontend.c.scope import NameScope
 from mdh.frontend.statements import gathers
 from mdh.frontend.tables import MOST_VALUES, Table
 from mdh.frontend.typing_rules import convert
+from mdh.ir.dtype import EIGHTHS
 from mdh.ir.expr import Const, Expr
 
 
@@ -36,6 +37,9 @@ def read_table(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> No
         what = f"`{node.name}` has {prod(shape):,} initial values, more than {MOST_VALUES}"
         raise fail("C113", what, span, help="make it a parameter of the function: const float table[N]")
     dtype = scalar_type(node, scope.places)
+    if dtype in EIGHTHS:
+        what = f"the initialiser of `{node.name}`, an array of structs, is not supported"
+        raise fail("C113", what, span, help="make it an array of float, and convert its elements")
     values: list[Expr] = []
     for item in flattened(node.init, shape, node.name, scope.places):
         value = (

@@ -4,6 +4,7 @@ from pycparser import c_ast
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.frontend.c.ctypes_of import scalar_type
+from mdh.frontend.c.eighths import CONVERSIONS, conversion, number, stored
 from mdh.frontend.c.header_constants import CONSTANTS
 from mdh.frontend.c.literals import literal
 from mdh.frontend.c.scope import Local, NameScope
@@ -12,7 +13,7 @@ from mdh.frontend.statements import Array, Use, gathers
 from mdh.frontend.tables import element_of_table
 from mdh.frontend.typing_rules import FUNCTIONS, binary, call, convert, select, unary
 from mdh.ir.affine import from_expr, to_expr
-from mdh.ir.dtype import promote_integer
+from mdh.ir.dtype import EIGHTHS, DType, promote_integer
 from mdh.ir.expr import Const, Expr, Load, Var, children, walk
 from mdh.wording import meant
 
@@ -46,7 +47,17 @@ _KNOWN = f"{', '.join(FUNCTIONS)} (each also with the suffix f), abs"
 
 
 def lift(node: c_ast.Node, scope: NameScope) -> Expr:
-    """The value of a C expression at the current place."""
+    """The value of a C expression at the current place: a number."""
+    return number(lift_any(node, scope), node, scope.places)
+
+
+def lift_as(node: c_ast.Node, t: DType, scope: NameScope) -> Expr:
+    """The value of a C expression as it is stored in an object of type `t`."""
+    return stored(lift_any(node, scope), t, node, scope.places)
+
+
+def lift_any(node: c_ast.Node, scope: NameScope) -> Expr:
+    """A number, or a struct of mdh.h."""
     match node:
         case c_ast.Constant():
             return literal(node, scope.places)
@@ -71,12 +82,19 @@ def lift(node: c_ast.Node, scope: NameScope) -> Expr:
             then, other = _under(cond, node.iftrue, scope), _under(negation(cond), node.iffalse, scope)
             return select(cond, then, other)
         case c_ast.Cast():
-            return convert(lift(node.expr, scope), scalar_type(node.to_type, scope.places))
+            kind = scalar_type(node.to_type, scope.places)
+            if kind in EIGHTHS:
+                said = "call fp8_e4m3_from_float(x) or fp8_e5m2_from_float(x)"
+                raise fail("C114", "no cast makes a struct of a number", scope.places.of(node), help=said)
+            return convert(lift(node.expr, scope), kind)
         case c_ast.FuncCall():
             return _call(node, scope)
         case c_ast.Assignment():
             raise fail("C113", "an assignment inside an expression is not supported", scope.places.of(node),
                        help="make it a statement of its own")  # fmt: skip
+        case c_ast.StructRef():
+            said = "a struct of mdh.h is read by its function: fp8_e4m3_to_float(x)"
+            raise fail("C113", f"{called(node)} is not supported", scope.places.of(node), help=said)
         case _:
             raise fail("C113", f"{called(node)} is not supported", scope.places.of(node))
 
@@ -197,7 +215,10 @@ def _call(node: c_ast.FuncCall, scope: NameScope) -> Expr:
             "C112", "what is called here has no name", scope.places.of(node), help="call a function of math.h"
         )
     name = node.name.name
-    args = tuple(lift(a, scope) for a in (node.args.exprs if node.args else ()))
+    given = node.args.exprs if node.args else ()
+    if name in CONVERSIONS:
+        return conversion(name, tuple(lift_any(a, scope) for a in given), node, scope.places)
+    args = tuple(lift(a, scope) for a in given)
     out = call(name, args)
     if out is None:
         count = FUNCTIONS.get(name, FUNCTIONS.get(name.removesuffix("f")))

@@ -1,4 +1,4 @@
-"""`#pragma mdh stage(NAME)`, `#pragma mdh( C[i][j] : ++, ++, + )`, `#pragma scop`."""
+"""`#pragma mdh stage(NAME)`, `mdh( C[i][j] : ++, ++, + )` and `mdh allow(tf32)`, `#pragma scop`."""
 
 import re
 
@@ -7,10 +7,12 @@ from pycparser import c_ast
 from mdh.diagnostics import fail
 from mdh.frontend.c.scope import NameScope
 from mdh.frontend.statements import OperatorPragma
+from mdh.ir.program import CONSENTS
 
 
 def read_pragma(node: c_ast.Pragma, scope: NameScope) -> None:
-    """Notes what a pragma says about the next statement. Pragmas of other tools are ignored."""
+    """Notes what a pragma says about the next statement, or about the function. Pragmas of other tools are
+    ignored."""
     text = " ".join((node.string or "").split())
     if not re.match(r"mdh\b", text):
         return
@@ -19,10 +21,15 @@ def read_pragma(node: c_ast.Pragma, scope: NameScope) -> None:
     if stage is not None:
         scope.stage_names[number] = stage[1]
         return
+    allowed = re.fullmatch(r"mdh\s*allow\s*\(\s*(\w+)\s*\)", text)
+    if allowed is not None and allowed[1] in CONSENTS:
+        scope.allowed.add(allowed[1])
+        return
     operators = re.fullmatch(r"mdh\s*\(\s*(.+?)\s*:\s*(.+?)\s*\)", text)
     if operators is None:
         raise fail("C119", f"this mdh pragma is not understood: `{text}`", scope.places.of(node, "mdh"),
-                   help="write #pragma mdh stage(NAME) or #pragma mdh( C[i][j] : ++, ++, + )")  # fmt: skip
+                   help="write #pragma mdh stage(NAME), #pragma mdh( C[i][j] : ++, ++, + ) or"
+                        f" #pragma mdh allow({' | '.join(CONSENTS)})")  # fmt: skip
     scope.operators[number] = OperatorPragma(operators[1], operators[2], scope.places.of(node, "mdh"))
 
 

@@ -12,10 +12,12 @@ import pcpp
 
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.frontend.c.defines import sort_defines
+from mdh.frontend.c.eighths import HIDDEN, TYPEDEFS
 from mdh.frontend.c.header_constants import CONSTANTS, header_of
 from mdh.frontend.c.includes import Includes
 from mdh.frontend.c.source_limits import MOST_TOKENS, check_expanded, checked_text
 from mdh.frontend.c.specifiers import check_attributes
+from mdh.include import HEADER
 from mdh.source import Source, Span
 
 MOST_EXPANSIONS = 20_000
@@ -32,10 +34,10 @@ PRELUDE = (
     "typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long int64_t; "
     "typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned uint32_t; "
     "typedef unsigned long uint64_t; typedef unsigned long size_t; typedef long ptrdiff_t; typedef int bool; "
-    "typedef float _Float16; typedef float __bf16;"
+    "typedef float _Float16; typedef float __bf16;" + "".join(f" typedef float {name};" for name in HIDDEN)
 )
 HEADERS = frozenset(
-    ("float.h", "inttypes.h", "limits.h", "math.h", "stdbool.h", "stddef.h", "stdint.h", "stdlib.h")
+    ("float.h", "inttypes.h", "limits.h", "math.h", "stdbool.h", "stddef.h", "stdint.h", "stdlib.h", HEADER)
 )
 MAIN = "the C text"
 """Its name in #line marks."""
@@ -107,7 +109,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         """The file to include. Raises FileNotFoundError if it is no file beside the C file; it may then be a
         known header."""
         text = None
-        if not is_system_include:
+        if not is_system_include and os.path.basename(includepath) != HEADER:
             # the text before the directive has been expanded since it was met
             self.last = self.directive
             place = self.include_place(os.path.basename(includepath))
@@ -240,7 +242,8 @@ def preprocess(source: Source, defines: Mapping[str, str | int]) -> Preprocessed
     if p.found:
         raise Failed(*p.found)
     check_expanded(source, out.getvalue())
-    whole = f"{PRELUDE}\n{out.getvalue()}"
+    declared = TYPEDEFS if HEADER in p.included else ""
+    whole = f"{PRELUDE}{declared}\n{out.getvalue()}"
     return Preprocessed(source, whole, sizes, macros, _constants(p), p.includes.lines)
 
 

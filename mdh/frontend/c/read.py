@@ -1,6 +1,6 @@
 """C text to a Program: the entry point of the front end."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pycparser import c_ast
@@ -62,9 +62,11 @@ def read_program(
     defines: Mapping[str, str | int] = {},
     function: str | None = None,
     strict_fp: bool = False,
+    allow: Iterable[str] = (),
 ) -> Program:
     """The Program of a C function. Raises Failed with C1xx diagnostics."""
-    return read_preprocessed(preprocessed(source, defines), function=function, strict_fp=strict_fp)
+    pre = preprocessed(source, defines)
+    return read_preprocessed(pre, function=function, strict_fp=strict_fp, allow=allow)
 
 
 def preprocessed(source: Source, defines: Mapping[str, str | int] = {}) -> Preprocessed:
@@ -73,10 +75,12 @@ def preprocessed(source: Source, defines: Mapping[str, str | int] = {}) -> Prepr
         return preprocess(source, defines)
 
 
-def read_preprocessed(pre: Preprocessed, *, function: str | None = None, strict_fp: bool = False) -> Program:
+def read_preprocessed(
+    pre: Preprocessed, *, function: str | None = None, strict_fp: bool = False, allow: Iterable[str] = ()
+) -> Program:
     """`read_program` for a text whose macros are expanded."""
     with limited_depth(pre.source):
-        return _read(pre, function, strict_fp)
+        return _read(pre, function, strict_fp, allow)
 
 
 def read_syntax(pre: Preprocessed, *, function: str | None = None) -> Function | None:
@@ -85,7 +89,7 @@ def read_syntax(pre: Preprocessed, *, function: str | None = None) -> Function |
     return _syntax(parse_function(pre, function))
 
 
-def _read(pre: Preprocessed, function: str | None, strict_fp: bool) -> Program:
+def _read(pre: Preprocessed, function: str | None, strict_fp: bool, allow: Iterable[str]) -> Program:
     parsed = parse_function(pre, function)
     syntax = _syntax(parsed)
     check_specifiers(parsed.node, parsed.globals, parsed.places)
@@ -103,9 +107,9 @@ def _read(pre: Preprocessed, function: str | None, strict_fp: bool) -> Program:
     text = Text(
         parsed.node.decl.name, names, parsed.places.of(parsed.node.decl), scope.arrays, tuple(scalars),
         scope.statements, scope.uses, scope.looked_up, scope.stage_names, scope.operators, pre.source, syntax,
-        tuple(sorted(pre.constants.items())),
+        tuple(sorted(pre.constants.items())), frozenset(scope.allowed),
     )  # fmt: skip
-    return program_of(text, strict_fp=strict_fp)
+    return program_of(text, strict_fp=strict_fp, allow=allow)
 
 
 def _syntax(parsed: ParsedFunction) -> Function | None:

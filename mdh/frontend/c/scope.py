@@ -58,6 +58,8 @@ class NameScope:
     """Statement number -> name given by `#pragma mdh stage(NAME)`."""
     operators: dict[int, OperatorPragma] = field(default_factory=dict)
     """Statement number -> what `#pragma mdh( … )` says of it."""
+    allowed: set[str] = field(default_factory=set)
+    """What `#pragma mdh allow(WORD)` allows."""
     written: set[str] = field(default_factory=set)
     errors: list[Diagnostic] = field(default_factory=list)
     """The errors found so far."""

@@ -10,7 +10,7 @@ from mdh.frontend.c.loops import constant
 from mdh.frontend.c.scope import NameScope
 from mdh.frontend.c.sink import names_in
 from mdh.frontend.statements import Array
-from mdh.ir.dtype import DType, integer_range
+from mdh.ir.dtype import EIGHTHS, DType, integer_range
 from mdh.ir.expr import Const, Var
 from mdh.ir.program import Scalar
 
@@ -60,6 +60,10 @@ def _parameter(
     scope.values.pop(decl.name, None)
     dtype = scalar_type(decl, scope.places)
     if not isinstance(decl.type, (c_ast.PtrDecl, c_ast.ArrayDecl)):
+        if dtype in EIGHTHS:
+            what = f"`{decl.name}` is a struct that is passed by value, which is not supported"
+            said = f"float {decl.name}, converted where it is used"
+            raise fail("C110", what, scope.places.of(decl, decl.name), help=said)
         scalars.append(_scalar(decl, dtype, sizes, scope))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from mdh.hardware import Space
 from mdh.ir.affine import Affine, from_expr, offset, to_expr
-from mdh.ir.dtype import I32
+from mdh.ir.dtype import I32, NARROW
 from mdh.ir.expr import (
     COMPARISONS,
     Binary,
@@ -195,7 +195,7 @@ def _statements(
 def _address(loop: _Loop, buffer: str, index: tuple[Expr, ...], want: int) -> tuple[int, tuple[Expr, ...]]:
     """(coefficient of the lane in the address, index of lane 0); refuses what is neither 0 nor 1."""
     buf = loop.kernel.bufs.get(buffer)
-    if buf is None or buf.dtype.name in ("f16", "bf16") or buf.swizzle:
+    if buf is None or buf.dtype in NARROW or buf.swizzle:
         raise NotVector
     coefficient = 0
     parts: list[Affine | None] = []

@@ -41,6 +41,9 @@ HALF = Type("_Float16", 16, 1, real=True)
 HALF_WIDE = Type("_Float16", 16, 1, real=True, wide=True)
 BRAIN = Type("__bf16", 16, 1, real=True)
 BRAIN_WIDE = Type("__bf16", 16, 1, real=True, wide=True)
+E4M3 = Type("fp8_e4m3", 8, 0, real=True)
+E5M2 = Type("fp8_e5m2", 8, 0, real=True)
+"""The structs of mdh.h, as the numbers that their bits stand for."""
 FLOAT = Type("float", 32, 2, real=True)
 DOUBLE = Type("double", 64, 3, real=True)
 
@@ -51,6 +54,7 @@ _NAMED = {
     # the front end reads bool as int
     "bool": INT, "_Bool": INT,
     "_Float16": HALF, "__bf16": BRAIN, "float": FLOAT, "double": DOUBLE,
+    "__fp8_e4m3": E4M3, "__fp8_e5m2": E5M2,
 }  # fmt: skip
 _SIZES: dict[tuple[str, int], tuple[Type, Type]] = {
     ("char", 0): (I8, U8), ("short", 0): (I16, U16), ("", 0): (INT, UINT), ("", 1): (LONG, ULONG),

@@ -198,7 +198,9 @@ class BoundedScalarArithmetic:
             value, error = value_of(a), error_of(a)
             if not error:
                 return value if round_ is None else round_(value)
-            if abs(value) > own.largest:
+            if own.saturates:
+                value = max(-own.largest, min(own.largest, value))
+            elif abs(value) > own.largest:
                 return plain(value, math.inf)
             return plain(value, error + own.unit * abs(value) + own.tiny)
 

@@ -16,7 +16,7 @@ import math
 import sys
 from dataclasses import dataclass
 
-from mdh.reference.c.types import BRAIN, DOUBLE, FLOAT, HALF, Type
+from mdh.reference.c.types import BRAIN, DOUBLE, E4M3, E5M2, FLOAT, HALF, Type
 from mdh.reference.interpreter.arithmetic import Value
 from mdh.reference.interpreter.rounding import rounding
 
@@ -28,13 +28,15 @@ Carried = tuple[float, float, float, int, float, int, float, int]
 @dataclass(frozen=True, slots=True)
 class Rounding:
     """unit: the largest relative error of one rounding; tiny: the absolute error near zero; largest: finite
-    value. sum_unit: of the type that sums are held in; whole: sums of integers up to here are exact."""
+    value. sum_unit: of the type that sums are held in; whole: sums of integers up to here are exact.
+    saturates: a larger value becomes the largest one."""
 
     unit: float
     tiny: float
     largest: float
     sum_unit: float
     whole: float
+    saturates: bool = False
 
 
 _FLOAT_UNIT = 2.0**-24
@@ -42,11 +44,13 @@ _ROUNDINGS = {
     "_Float16": Rounding(2.0**-11, 2.0**-24, 65504.0, _FLOAT_UNIT, 2.0**18),
     "__bf16": Rounding(2.0**-8, 2.0**-133, 2.0**128 - 2.0**120, _FLOAT_UNIT, 2.0**18),
     "float": Rounding(_FLOAT_UNIT, 2.0**-149, 2.0**128 - 2.0**104, _FLOAT_UNIT, 2.0**18),
+    "fp8_e4m3": Rounding(2.0**-4, 2.0**-10, 448.0, _FLOAT_UNIT, 2.0**18, saturates=True),
+    "fp8_e5m2": Rounding(2.0**-3, 2.0**-17, 57344.0, _FLOAT_UNIT, 2.0**18, saturates=True),
     # the values that doubles are compared with are computed in doubles too, and round as often
     "double": Rounding(2.0**-52, 2.0**-1074, sys.float_info.max, 2.0**-52, 2.0**46),
 }
 
-_NARROWED = {t.name: rounding(t) for t in (HALF, BRAIN, FLOAT, DOUBLE)}
+_NARROWED = {t.name: rounding(t) for t in (E4M3, E5M2, HALF, BRAIN, FLOAT, DOUBLE)}
 
 _SECOND_ORDER = 1.0 + 2.0**-14
 """For roundings of errors, which the bounds leave out."""

@@ -21,6 +21,8 @@ from mdh.reference.c.integers import COMPARE, Undecided, converting, integer_ope
 from mdh.reference.c.literals import number
 from mdh.reference.c.types import (
     DOUBLE,
+    E4M3,
+    E5M2,
     FLOAT,
     INT,
     LLONG,
@@ -40,6 +42,11 @@ from mdh.reference.interpreter.scope import ExecutionState, Names, ScalarObject,
 from mdh.source import Span
 
 Run = Callable[[], Value]
+_CONVERSIONS = {
+    "fp8_e4m3_to_float": (E4M3, FLOAT), "fp8_e5m2_to_float": (E5M2, FLOAT),
+    "fp8_e4m3_from_float": (FLOAT, E4M3), "fp8_e5m2_from_float": (FLOAT, E5M2),
+}  # fmt: skip
+"""The functions of mdh.h: the types of the argument and of the result."""
 _ABSOLUTE = {"abs": INT, "labs": LONG, "llabs": LLONG, "imaxabs": LONG}
 
 
@@ -239,6 +246,9 @@ class Expressions:
             t = _ABSOLUTE[name]
             run, wrap = self.converted(arguments[0], t), wrapping(t)
             return Code(t, lambda: wrap(abs(run())))
+        if name in _CONVERSIONS:
+            given, made = _CONVERSIONS[name]
+            return self._cast(Code(given, self.converted(arguments[0], given)), made)
         t = DOUBLE
         if name not in FUNCTIONS and name.endswith("f"):
             name, t = name[:-1], FLOAT

@@ -1,4 +1,4 @@
-"""Rounds a double to a narrower float: to nearest, ties to even (IEEE 754)."""
+"""Rounds a double to a narrower float: to nearest, ties to even (IEEE 754); to 8 bits as mdh.h does."""
 
 import math
 from array import array
@@ -31,13 +31,35 @@ def to_brain(x: float) -> float:
     return math.copysign(math.inf, x) if abs(value) >= 2.0**128 else math.copysign(value, x)
 
 
+def to_e4m3(x: float) -> float:
+    return _saturated(x, 4, -5, 448.0)
+
+
+def to_e5m2(x: float) -> float:
+    return _saturated(x, 3, -13, 57344.0)
+
+
+def _saturated(x: float, digits: int, least: int, largest: float) -> float:
+    """The nearest number of so many significant bits that is not beyond the largest. least: frexp's exponent
+    of the least normal number."""
+    if x == 0 or math.isnan(x):
+        return x
+    if abs(x) >= largest:
+        return math.copysign(largest, x)
+    step = max(math.frexp(x)[1], least) - digits
+    return math.copysign(math.ldexp(round(math.ldexp(x, -step)), step), x)
+
+
+_SHORT = {"_Float16": to_half, "__bf16": to_brain, "fp8_e4m3": to_e4m3, "fp8_e5m2": to_e5m2}
+
+
 def rounding(t: Type) -> Callable[[float], float] | None:
     """A function that rounds a double to the float type `t`; None for double."""
     if t.wide or t.bits == 32:
         return to_float
     if t.bits == 64:
         return None
-    return to_half if t.name == "_Float16" else to_brain
+    return _SHORT[t.name]
 
 
 def rounded(x: float, t: Type) -> float:

@@ -9,16 +9,18 @@ from functools import cached_property
 from mdh.cost.tensor import tensor_peak
 from mdh.hardware import Engine
 from mdh.ir.affine import Affine
-from mdh.ir.atoms import Atom, atoms_of
+from mdh.ir.atoms import WORD, Atom, atoms_of, factor_type
 from mdh.ir.product_sum import summed_reads
 from mdh.ir.program import DimKind
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
+from mdh.schedule.default.outline import attribute
 from mdh.schedule.default.shape import Shape, ShapeAccess
+from mdh.schedule.model import Attr
 
 ROW = 16
 """Bytes that `ldmatrix` takes of a row at once."""
-SLICE = {1: 128, 2: 32, 8: 8}
+SLICE = {1: 128, 2: 32, 4: 32, 8: 8}
 """Elements along k that a block copies at once, by the bytes of an element."""
 
 
@@ -48,16 +50,21 @@ class Factor:
     def padding(self, row: int) -> int:
         """Elements behind each row of the copy, so that what a warp reads at once lies in different banks.
 
-        ldmatrix reads eight rows of 16 bytes: rows must be odd multiples of them apart. Of 8-byte elements,
-        half a warp reads four rows of four.
+        ldmatrix reads eight rows of 16 bytes: rows must be odd multiples of them apart. Of 4-byte elements, a
+        warp reads four along k of eight rows; of 8-byte elements, half a warp reads four rows of four.
         """
-        if self.bytes < 8:
+        if self.bytes < WORD:
             return 0 if row * self.bytes // ROW % 2 else ROW // self.bytes
-        return next(p for p in range(0, 16, 2) if (row + p) % 16 in (4, 12))
+        banks, step = ((4, 8) if self.along_k else (8, 16)) if self.bytes == WORD else (4, 8)
+        return next(p for p in range(0, 2 * step, 8 // self.bytes) if (row + p) % step == banks)
 
     def asynchronous(self, machine: Machine) -> bool:
         """Whether rows are copied some slots ahead: in their order, and so that they begin at whole words."""
         return not self.turned and self.row * self.bytes % 4 == 0 and Engine.ASYNC in machine.copy_engines
+
+
+PROMOTE = 128
+"""Elements of k after which a second accumulator takes over from atoms that keep few bits of a sum."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +87,15 @@ class Matrices:
     def n(self) -> int:
         return self.right.own
 
+    @property
+    def accumulators(self) -> int:
+        """Registers of a thread for each of its results."""
+        return 2 if self.atom.coarse else 1
+
+    def promotion(self, terms: int) -> tuple[Attr, ...]:
+        """`@promote` where it has an effect. terms: of a sum that one unit computes."""
+        return (attribute("promote", PROMOTE),) if self.atom.coarse and terms > PROMOTE else ()
+
     @cached_property
     def factors(self) -> tuple[Factor, Factor]:
         return self.left, self.right
@@ -96,19 +112,19 @@ def matrices_with(shape: Shape, machine: Machine, target: str, known: list[Atom]
     reads = summed_reads(shape.stage)
     if isinstance(reads, str) or not known or not LANGUAGES[target].tensor_cores or shape.keeps_order:
         return None
-    left, right, acc = reads
-    accesses = [shape.access(x.buffer, x.index) for x in (left, right)]
+    first, second, acc = reads
+    accesses = [shape.access(x.buffer, x.index) for x in (first, second)]
     if any(not _alone(shape, a, accesses) for a in accesses):
         return None
     out = shape.contiguous(shape.writes[0])
-    pairs = [(left, accesses[0], right, accesses[1]), (right, accesses[1], left, accesses[0])]
+    pairs = [(first, accesses[0], second, accesses[1]), (second, accesses[1], first, accesses[0])]
     # two neighbours of a row of C are a lane's: rows run along n, if there are 16 rows
     pairs.sort(key=lambda p: out is not None and shape.uses(p[1], out))
     for a, a_access, b, b_access in pairs:
+        left, right = (factor_type(f.dtype, shape.program.allowed) for f in (a, b))
         atoms = [
             x for x in known
-            if (x.left, x.right, x.acc) == (a.dtype, b.dtype, acc)
-            and tensor_peak(machine, x.left) > 0
+            if (x.left, x.right, x.acc) == (left, right, acc) and tensor_peak(machine, x.left) > 0
         ]  # fmt: skip
         found = _matrices(shape, a_access, b_access, atoms)
         if found is not None:

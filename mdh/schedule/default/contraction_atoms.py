@@ -15,7 +15,7 @@ from mdh.hardware import Engine, Layer, Space
 from mdh.ir.atoms import LANES
 from mdh.machine import Machine
 from mdh.occupancy import registers_at
-from mdh.schedule.default.atoms import Factor, Matrices, ends_with
+from mdh.schedule.default.atoms import ROW, Factor, Matrices, ends_with
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
 from mdh.schedule.default.operands import Tiling
 from mdh.schedule.default.outline import ScheduleBuilder, attribute, held
@@ -43,7 +43,7 @@ PER_UNIT = 4
 """The most blocks a multiprocessor that sharing a sum leads to."""
 SPARE = 24
 """Registers of a thread besides results and fragments."""
-HELD = 200
+HELD = 180
 """The most registers of a thread with which it holds elements of the next slice."""
 SLICES_LEAST = 4
 """The fewest slices of a part of the sum."""
@@ -168,7 +168,9 @@ def _lines(factor: Factor, found: Matrices, side: int) -> int:
 def _registers(found: Matrices, tile: tuple[int, int]) -> int:
     """Registers of a thread: results, fragments of a part of k, and others."""
     atom = found.atom
-    words = atom.acc.bytes * tile[0] * tile[1] + atom.left.bytes * atom.k * (tile[0] + tile[1])
+    words = found.accumulators * atom.acc.bytes * tile[0] * tile[1] + atom.left.bytes * atom.k * (
+        tile[0] + tile[1]
+    )
     return words // (WORD * LANES) + SPARE
 
 
@@ -199,11 +201,19 @@ def atom_work(
         copied=(rows + columns) * depth * atom.left.bytes,
         turned=_turned(found, machine, (rows, columns)) * atom.left.bytes,
         slots=plan.slots,
+        results=prod(plan.block.values()),
+        cut=_cut(shape),
         moved=sum(moved),
         written=moved[1],
         parts=plan.parts,
         joining=plan.joining,
     )
+
+
+def _cut(shape: Shape) -> bool:
+    """Whether rows of the results begin at no multiples of 16 bytes."""
+    buffer = shape.program.buffer_of[shape.writes[0].buffer]
+    return buffer.shape[-1] * buffer.dtype.bytes % ROW != 0
 
 
 def atom_outline(shape: Shape, found: Matrices, machine: Machine, plan: AtomTiling) -> ScheduleBuilder:
@@ -225,7 +235,9 @@ def atom_outline(shape: Shape, found: Matrices, machine: Machine, plan: AtomTili
     warps = {found.m: Unit(Layer.WRP, "y"), found.n: Unit(Layer.WRP, "x")}
     outline.step(dict(zip((found.m, found.n), plan.warp, strict=True)), warps)
     atom = found.atom
-    outline.atoms({found.m: ("m", atom.m), found.n: ("n", atom.n), found.k: ("k", atom.k)}, atom.word)
+    taken = {found.m: ("m", atom.m), found.n: ("n", atom.n), found.k: ("k", atom.k)}
+    terms = plan.part * prod(shape.extents[d] for d in found.others)
+    outline.atoms(taken, atom, *found.promotion(terms))
     return outline
 
 

@@ -83,11 +83,12 @@ def contraction_gpu(
     shape: Shape, found: Contraction, machine: Machine, target: str, joining: Joining
 ) -> ScheduleBuilder:
     """The steps of the plan with the best estimate. Products of 8- and 16-bit factors are computed on tensor
-    cores where these can; those of f64 where the estimate is better, as it is but for small ones."""
+    cores where these can, and those of f32 if the user allows tf32; those of f64 where the estimate is
+    better, as it is but for small ones."""
     groups = find_groups(shape, machine, target)
     grouped = None if groups is None else best_group_plan(shape, groups, machine, joining)
     if groups is not None and grouped is not None:
-        return group_outline(shape, groups, machine, grouped[0])
+        return group_outline(shape, machine, grouped[0])
     matrices = find_matrices(shape, machine, target)
     atoms = None if matrices is None else best_plan(shape, matrices, machine, joining)
     if matrices is not None and atoms is not None and matrices.atom.left.bytes <= WORD:

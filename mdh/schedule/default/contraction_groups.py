@@ -6,27 +6,27 @@ The others multiply them, each with rows of its own, and the copy engine stores 
 conditions are those of the rules K166 and K170 to K174.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from mdh.cost.gpu import Joining
 from mdh.cost.groups import GroupWork, group_seconds
 from mdh.hardware import Engine, Layer, Space
 from mdh.ir.affine import Affine
-from mdh.ir.atoms import GROUP_LANES, Atom, atoms_of
+from mdh.ir.atoms import GROUP_LANES, atoms_of
 from mdh.ir.copy_engine import unmapped
 from mdh.machine import Machine
-from mdh.schedule.default.atoms import Factor, Matrices, ends_with, matrices_with
+from mdh.schedule.default.atoms import PROMOTE, Factor, Matrices, ends_with, matrices_with
 from mdh.schedule.default.contraction_atoms import GROUP, PARTS, moved_bytes
-from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
+from mdh.schedule.default.grid import AXES, block_axes, ceil_div, grid_size, round_up
 from mdh.schedule.default.operands import Tiling
 from mdh.schedule.default.outline import ScheduleBuilder, attribute, staged
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Arg, ArgCall, Attr, BufferPlace, Mem, Unit
 
 ROWS = (64, 128, 192, 256)
-COLUMNS = (64, 96, 128, 160, 192, 224, 256)
+COLUMNS = (*range(8, 128, 8), *range(128, 257, 16))
 SWIZZLE = 128
 """Bytes of a slice along k."""
 REGISTERS = {2: "40/232", 3: "32/160"}
@@ -35,9 +35,15 @@ one that holds more than FEW results."""
 FEW = 64
 RESULTS = 128
 """The most results of a thread."""
+SPARE, MOST_REGISTERS = 40, 248
+"""Registers of a thread besides its results, and the most that a thread of a warp group has."""
 SLOTS = 8
-PAIR = 2
-"""Blocks of a cluster."""
+CLUSTERS = ((1, 2), (2, 1), (2, 2), (1, 4), (4, 1), (2, 4), (4, 2))
+"""By how many blocks of a cluster the slices of the two factors are shared."""
+SHARED_SLICES, MOST_SHARED = 8, 48
+"""Clusters are tried with so many slices at least, and for so many plans, the best without them."""
+LINES = 8
+"""Rows after which the pattern of a swizzle begins again."""
 SECTOR = 32
 """Bytes that come together."""
 SLICES_LEAST = 4
@@ -52,9 +58,11 @@ TOKENS = 1024
 
 @dataclass(frozen=True, slots=True)
 class GroupTiling(Tiling):
-    """groups: warp groups that compute. slots: of the copies. boxed: the copy engine stores the results.
-    shared: by how many blocks of a cluster the slices of the two factors are shared."""
+    """product: its m runs along the rows of a block. groups: warp groups that compute. slots: of the copies.
+    boxed: the copy engine stores the results. shared: by how many blocks of a cluster the slices of the two
+    factors are shared."""
 
+    product: Matrices = field(kw_only=True)
     groups: int = 1
     slots: int = 1
     boxed: bool = False
@@ -69,8 +77,8 @@ def find_groups(shape: Shape, machine: Machine, target: str) -> Matrices | None:
     found = matrices_with(shape, machine, target, known)
     if found is None or not all(_boxed(shape, found, f) for f in found.factors):
         return None
-    depth = SWIZZLE // found.atom.left.bytes
-    return found if shape.extents[found.k] % depth == 0 or _ends(shape, found) else None
+    depth, extent = SWIZZLE // found.atom.left.bytes, shape.extents[found.k]
+    return found if extent % depth == 0 or (extent > depth and _ends(shape, found)) else None
 
 
 def _ends(shape: Shape, found: Matrices) -> bool:
@@ -92,9 +100,21 @@ def best_group_plan(
 ) -> tuple[GroupTiling, float] | None:
     """The plan with the best estimate, in seconds; None if no plan fits."""
     moved = moved_bytes(shape, found)
-    every = _plans(shape, found, machine, joining)
-    timed = ((p, group_seconds(_work(shape, found, p, moved), machine)) for p in every)
-    return min(timed, key=lambda p: p[1], default=None)
+
+    def timed(plans: Iterable[GroupTiling]) -> list[tuple[GroupTiling, float]]:
+        return [(p, group_seconds(group_work(shape, p, moved), machine)) for p in plans]
+
+    alone = sorted(timed(group_plans(shape, found, machine, joining)), key=lambda p: p[1])
+    shared = (s for p, _ in alone[:MOST_SHARED] for s in clustered(shape, machine, p))
+    return min([*alone[:1], *timed(shared)], key=lambda p: p[1], default=None)
+
+
+def group_plans(shape: Shape, found: Matrices, machine: Machine, joining: Joining) -> Iterator[GroupTiling]:
+    """Candidates without clusters that fit. An atom has 64 rows and any multiple of 8 columns, so its rows
+    may also run along the columns of the result: then C^T = B^T A^T."""
+    turned = replace(found, left=found.right, right=found.left)
+    for product in (found, turned):
+        yield from _plans(shape, product, machine, joining)
 
 
 def _plans(shape: Shape, found: Matrices, machine: Machine, joining: Joining) -> Iterator[GroupTiling]:
@@ -103,46 +123,77 @@ def _plans(shape: Shape, found: Matrices, machine: Machine, joining: Joining) ->
     single = {d: 1 for d in range(len(shape.extents)) if d not in (found.k, *found.others)}
     boxed = _stored(shape, found)
     for rows in (r for r in ROWS if r <= m):
-        for columns in (c for c in COLUMNS if c <= n and (found.right.along_k or c * size % SWIZZLE == 0)):
+        for columns in _columns(found, n):
             groups = rows // 64 if rows < 256 else 2
-            if rows // 64 // groups * columns // 2 > RESULTS or (groups == 3 and columns > 192):
+            results = rows // 64 // groups * columns // 2
+            if results > RESULTS or (groups == 3 and columns > 192):
                 continue
-            if not _has(found.atom, columns) or (not found.left.along_k and rows * size % SWIZZLE):
+            if found.accumulators > 1 and found.accumulators * results + SPARE > _share(groups):
+                continue
+            if not found.left.along_k and rows * size % SWIZZLE:
                 continue
             block = {**single, found.m: rows, found.n: columns}
             for part, parts in _parts(shape, found, machine, block, depth):
-                leaves = boxed > 0 and parts == 1 and columns * boxed % BOX == 0
-                room = machine.shared_per_block - TOKENS - (groups * STAGE if leaves else 0)
-                slots = min(SLOTS, room // ((rows + columns) * SWIZZLE), ceil_div(part, depth))
-                if slots < 2:
-                    continue
                 slices = {found.k: depth, **dict.fromkeys(found.others, 1)}
-                plan = GroupTiling(
-                    block, {}, slices, found.k, part, parts, joining, groups=groups, slots=slots, boxed=leaves
-                )
-                yield plan
-                yield from _clusters(shape, found, machine, plan)
+                leaves = boxed > 0 and parts == 1 and columns * boxed % BOX == 0
+                for stored in (True, False) if leaves else (False,):
+                    room = machine.shared_per_block - TOKENS - (groups * STAGE if stored else 0)
+                    slots = min(SLOTS, room // ((rows + columns) * SWIZZLE), max(2, ceil_div(part, depth)))
+                    if slots > 1:
+                        yield GroupTiling(
+                            block, {}, slices, found.k, part, parts, joining,
+                            product=found, groups=groups, slots=slots, boxed=stored,
+                        )  # fmt: skip
 
 
-def _clusters(shape: Shape, found: Matrices, machine: Machine, plan: GroupTiling) -> Iterator[GroupTiling]:
-    """The plan with pairs of blocks that share the slices of a factor whose rows come slowly."""
-    if plan.parts > 1 or machine.cluster < PAIR:
+def clustered(shape: Shape, machine: Machine, plan: GroupTiling) -> Iterator[GroupTiling]:
+    """The plan with clusters whose blocks share slices, where there are enough slices to be worth it."""
+    found = plan.product
+    slices = ceil_div(plan.part, plan.slices[plan.k]) * prod(shape.extents[d] for d in found.others)
+    if slices < SHARED_SLICES:
         return
-    for shared, factor, dim in (((1, PAIR), found.right, found.m), ((PAIR, 1), found.left, found.n)):
-        pairs = {**plan.block, dim: PAIR * plan.block[dim]}
+    for shared in CLUSTERS:
+        count = prod(shared)
+        tiles = {
+            **plan.block,
+            found.m: shared[1] * plan.block[found.m],
+            found.n: shared[0] * plan.block[found.n],
+        }
         # one cluster alone is none: its blocks are a grid
-        several = any(shape.extents[d] > tile for d, tile in pairs.items())
-        if _crooked(factor) and pairs[dim] <= shape.extents[dim] and several:
+        several = any(shape.extents[d] > tile for d, tile in tiles.items())
+        fits = all(tiles[d] <= shape.extents[d] for d in (found.m, found.n))
+        sides = zip(found.factors, (found.m, found.n), shared, strict=True)
+        whole = all(_falls(f, plan.block[d], of) for f, d, of in sides)
+        if count <= machine.cluster and several and fits and whole:
             yield replace(plan, shared=shared)
+
+
+def _falls(factor: Factor, tile: int, parts: int) -> bool:
+    """Whether a slice falls into so many parts that are boxes of whole lines. One whose rows run along k is
+    cut along its own dimension, others also along k."""
+    return not factor.along_k or tile % (parts * LINES) == 0
 
 
 def _crooked(factor: Factor) -> bool:
     return factor.row * factor.bytes % SECTOR != 0
 
 
-def _has(atom: Atom, columns: int) -> bool:
-    """Whether an atom of so many columns exists."""
-    return atom.left.bits == 16 or columns % 16 == 0
+def _columns(found: Matrices, extent: int) -> Iterator[int]:
+    """Columns of a tile: the fewest with which so many tiles cover the extent."""
+    size, covered = found.atom.left.bytes, 0
+    for columns in (c for c in COLUMNS if c <= extent):
+        exists = found.atom.acc.is_float or columns % 16 == 0
+        if exists and (found.right.along_k or columns * size % SWIZZLE == 0):
+            tiles = ceil_div(extent, columns)
+            if tiles != covered:
+                yield columns
+            covered = tiles
+
+
+def _share(groups: int) -> int:
+    """Registers of a thread that computes, with so many warp groups of them."""
+    said = REGISTERS.get(groups)
+    return MOST_REGISTERS if said is None else int(said.rpartition("/")[2])
 
 
 def _parts(
@@ -181,40 +232,48 @@ def _stored(shape: Shape, found: Matrices) -> int:
     return buffer.dtype.bytes if places[1] == len(buffer.shape) - 1 else 0
 
 
-def _work(shape: Shape, found: Matrices, plan: GroupTiling, moved: tuple[int, int]) -> GroupWork:
-    depth = plan.slices[found.k]
+def group_work(shape: Shape, plan: GroupTiling, moved: tuple[int, int]) -> GroupWork:
+    """What a plan has to do. moved: bytes of memory traffic, and those of the results."""
+    found, depth = plan.product, plan.slices[plan.k]
+    clusters = {found.m: plan.shared[1], found.n: plan.shared[0]}
+    counts = ((ceil_div(shape.extents[d], t), clusters.get(d, 1)) for d, t in plan.block.items())
     return GroupWork(
         found.atom,
         (plan.block[found.m], plan.block[found.n]),
         plan.groups,
         slices=ceil_div(plan.part, depth) * prod(shape.extents[d] for d in found.others),
         depth=depth,
-        slots=plan.slots,
-        tiles=plan.parts * prod(ceil_div(shape.extents[d], t) for d, t in plan.block.items()),
+        tiles=plan.parts * prod(round_up(n, of) for n, of in counts),
         moved=sum(moved),
         written=moved[1],
+        result=shape.element_bytes(shape.writes[0].buffer),
+        boxed=plan.boxed,
+        turned=found.m == shape.contiguous(shape.writes[0]),
         parts=plan.parts,
         joining=plan.joining,
         shared=plan.shared,
         crooked=(_crooked(found.left), _crooked(found.right)),
+        promote=PROMOTE if found.atom.coarse else 0,
     )
 
 
-def group_outline(shape: Shape, found: Matrices, machine: Machine, plan: GroupTiling) -> ScheduleBuilder:
+def group_outline(shape: Shape, machine: Machine, plan: GroupTiling) -> ScheduleBuilder:
     """The steps of a plan."""
-    first = plan.first
-    axes = block_axes(first, shape.extents, machine, found.n)
+    first, found = plan.first, plan.product
+    axes = block_axes(first, shape.extents, machine, shape.contiguous(shape.writes[0]))
     blocks = grid_size(axes, first, shape.extents)
     attrs: list[Attr] = []
     if found.m in axes and found.n in axes and plan.parts == 1 and blocks > machine.units:
         attrs += [attribute("order", ArgCall("grouped", (Arg(GROUP),))), Attr("persistent", ())]
     outline = ScheduleBuilder(shape)
     if max(plan.shared) > 1:
-        dim = found.m if plan.shared[1] > 1 else found.n
-        pairs = {**first, dim: PAIR * first[dim]}
+        counts = {found.m: plan.shared[1], found.n: plan.shared[0]}
+        together = {d: tile * counts.get(d, 1) for d, tile in first.items()}
         clusters = {d: Unit(Layer.CLU, u.axis) for d, u in axes.items()}
-        outline.step(pairs, dict(clusters), attrs=tuple(attrs))
-        outline.step(first, {dim: Unit(Layer.BLK, "x")}, attrs=(_roles(found, plan),))
+        outline.step(together, dict(clusters), entries=plan.entries(shape), attrs=tuple(attrs))
+        blocks_of = [d for d in (found.n, found.m) if counts[d] > 1]
+        units = {d: Unit(Layer.BLK, axis) for d, axis in zip(blocks_of, AXES, strict=False)}
+        outline.step(first, dict(units), attrs=(_roles(found, plan),))
     else:
         attrs.append(_roles(found, plan))
         outline.step(first, dict(axes), entries=plan.entries(shape), attrs=tuple(attrs))
@@ -232,13 +291,15 @@ def group_outline(shape: Shape, found: Matrices, machine: Machine, plan: GroupTi
         outline.step({found.m: rows}, {found.m: Unit(Layer.WGP, "y")})
     atom = found.atom
     columns = plan.block[found.n]
-    outline.atoms({found.m: ("m", atom.m), found.n: ("n", columns), found.k: ("k", atom.k)}, atom.word)
+    axes_of = {found.m: ("m", atom.m), found.n: ("n", columns), found.k: ("k", atom.k)}
+    terms = plan.part * prod(shape.extents[d] for d in found.others)
+    outline.atoms(axes_of, atom, *found.promotion(terms))
     return outline
 
 
 def _roles(found: Matrices, plan: GroupTiling) -> Attr:
     results = plan.block[found.m] * plan.block[found.n] // (plan.groups * GROUP_LANES)
-    shares = REGISTERS.get(plan.groups) if results > FEW else None
+    shares = REGISTERS.get(plan.groups) if found.accumulators * results > FEW else None
     args = [Arg(1, name="load")]
     return Attr("roles", tuple([*args, Arg(shares, name="regs")] if shares else args))
 

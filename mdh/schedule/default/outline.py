@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from mdh.hardware import Layer, Space
+from mdh.ir.atoms import Atom
+from mdh.ir.dtype import TF32
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import (
     Arg,
@@ -64,12 +66,13 @@ class ScheduleBuilder:
         if new != self.tiles or entries:
             self._add(new, units, entries, attrs, cyclic or {})
 
-    def atoms(self, axes: Mapping[int, tuple[str, int]], word: str) -> None:
+    def atoms(self, axes: Mapping[int, tuple[str, int]], atom: Atom, *more: Attr) -> None:
         """Adds a step of tensor cores. axes: by dimension the axis of the atom (m, n or k) and its elements
-        along it."""
+        along it. atom: one like those of the step. more: attributes beside those that choose it."""
         units = {d: Unit(Layer.MMA, axis) for d, (axis, _) in axes.items()}
         new = [axes[d][1] if d in axes else t for d, t in enumerate(self.tiles)]
-        self._add(new, units, {}, (attribute("atom", word),), {})
+        converted = (attribute("as", TF32.name),) if atom.left == TF32 else ()
+        self._add(new, units, {}, (attribute("atom", atom.word), *converted, *more), {})
 
     def _add(
         self,

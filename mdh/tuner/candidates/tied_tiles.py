@@ -5,9 +5,9 @@ The conditions only count: multiples of what an atom or a swizzle takes as one, 
 registers and warp groups. Whether a point is legal, the checker says.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import lcm
+from math import lcm, prod
 
 from mdh.checker.options import argument, number
 from mdh.checker.rules.group_registers import OTHERS
@@ -146,13 +146,20 @@ class TiedTiles:
         for load, own in ((self.left, "m"), (self.right, "n")):
             if axis not in (own, "k"):
                 continue
-            attrs = (a for _, m in self._staged() if _buffer(m) == load.buffer for a in m.attrs)
+            attrs = [a for _, m in self._staged() if _buffer(m) == load.buffer for a in m.attrs]
             span = next((number(a) or 0 for a in attrs if a.name == "swizzle"), 0) // self.atom.left.bytes
             fast = self._dims(load)[-1] == self.axes[axis]
-            along = lcm(along, (span or 1) if fast else BOX_LINE)
+            along = lcm(along, (span or 1) if fast else BOX_LINE * self._shared_by(attrs, own))
         if axis == "n" and self._boxed():
             along = lcm(along, SWIZZLE_LINE // self.atom.acc.bytes)
         return along
+
+    def _shared_by(self, attrs: Sequence[Attr], own: str) -> int:
+        """How many blocks share the copy of the factor along m or n: each brings whole patterns of rows."""
+        if not any(a.name == "copy" and any(arg.value == "multicast" for arg in a.args) for a in attrs):
+            return 1
+        others = (n for d, n in self._blocks().items() if d != self.axes[own])
+        return prod(evaluate(n, self._written) for n in others)
 
     def _staged(self) -> Iterator[tuple[int, Mem]]:
         """The copies in shared memory, with their steps."""
@@ -193,7 +200,7 @@ class TiedTiles:
         return out
 
     def _conditions(self) -> Iterator[WhereExpr]:
-        yield from self._pairs()
+        yield from self._clusters()
         yield from self._turns()
         if self.atom.grouped:
             yield from self._group_registers()
@@ -201,11 +208,19 @@ class TiedTiles:
             yield _most(self._warp_registers(), self.machine.registers_per_thread)
         yield self._shared()
 
-    def _pairs(self) -> Iterator[WhereExpr]:
-        """A cluster keeps its blocks."""
+    def _clusters(self) -> Iterator[WhereExpr]:
+        """A cluster keeps its blocks along each dimension."""
         if any(_layer(core.value) is Layer.CLU for step in self.section.steps for core in step.cores):
-            blocks = self._parts(Layer.BLK)
-            yield Operation("==", (blocks, evaluate(blocks, self._written)))
+            for blocks in self._blocks().values():
+                yield Operation("==", (blocks, evaluate(blocks, self._written)))
+
+    def _blocks(self) -> dict[int, WhereExpr]:
+        """The parts of each dimension that is split over BLK."""
+        cores = (
+            (s, d, core) for s, step in enumerate(self.section.steps) for d, core in enumerate(step.cores)
+        )
+        found = ((s, d) for s, d, core in cores if _layer(core.value) is Layer.BLK)
+        return {d: _ceil(self._tile(s - 1, d), self._tile(s, d)) for s, d in found}
 
     def _turns(self) -> Iterator[WhereExpr]:
         """No more slots than turns of the loop, which would say the same program again."""
@@ -236,12 +251,17 @@ class TiedTiles:
             used = _plus(used, _times(size, NameRef(self._slots_name(s), True) if stages else 1))
         return _most(used, self.machine.shared_per_block)
 
+    @property
+    def _sums(self) -> int:
+        """Sums of each result: with `@promote` a second one takes over."""
+        return 2 if any(a.name == "promote" for a in self.section.steps[-1].attrs) else 1
+
     def _warp_registers(self) -> WhereExpr:
         """32-bit registers of a lane: its results, and the fragments of both factors."""
         last = len(self.section.steps) - 1
         m, n = (self._tile(last - 1, self.axes[x]) for x in "mn")
         k = self._tile(last, self.axes["k"])
-        results = _times(_times(m, n), self.atom.acc.bytes)
+        results = _times(_times(m, n), self.atom.acc.bytes * self._sums)
         factors = _times(_times(_plus(m, n), k), self.atom.left.bytes)
         return Operation("/", (_plus(results, factors), LANES * WORD))
 
@@ -252,7 +272,9 @@ class TiedTiles:
         copying = (number(attr, "load") or 0) if attr is not None else 0
         groups = self._parts(Layer.WGP)
         m, n = (self._tile(len(self.section.steps) - 2, self.axes[x]) for x in "mn")
-        held = _plus(Operation("/", (_times(m, n), GROUP_LANES * WORD // self.atom.acc.bytes)), OTHERS)
+        held = _plus(
+            Operation("/", (_times(m, n), GROUP_LANES * WORD // (self.atom.acc.bytes * self._sums))), OTHERS
+        )
         if shares is not None:
             # the shares are those of so many warp groups
             yield Operation("==", (groups, evaluate(groups, self._written)))

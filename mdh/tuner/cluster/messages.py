@@ -18,6 +18,7 @@ _JOB = record_type(
     {
         "path": Text, "source": Text, "function": Text | None, "strict_fp": bool, "deterministic": bool,
         "device": Text, "seed": Int64, "defines": listed(tuple[Text, Text | Int64]),
+        "allow": listed(Text),
     }
 )  # fmt: skip
 _EFFORT = record_type(

@@ -12,6 +12,7 @@ from mdh.device.faults import faults_of
 from mdh.device.programs import cached_program, kept_program
 from mdh.device.protocols import Device, Keeps
 from mdh.diagnostics import INTERNAL_ERRORS, Diagnostic, internal_error
+from mdh.ir.numerics import ByStage
 from mdh.ir.program import Program
 from mdh.machine import Machine
 from mdh.memory_left import limited, memory_total
@@ -22,7 +23,7 @@ from mdh.target.nvrtc import Cubin
 from mdh.target.text import KernelText
 from mdh.tuner.measure.failures import doubtful, refused
 from mdh.tuner.measure.inputs import write_expected
-from mdh.tuner.measure.wire import Json, text_json
+from mdh.tuner.measure.wire import Json, numerics_json, read_numerics, text_json
 from mdh.tuner.runtime.processors import one_thread
 
 _LEAST, _PART = 4 << 30, 0.5
@@ -49,14 +50,14 @@ class Builder:
 
     def answer(self, request: Mapping[str, Any]) -> Json:
         if request["do"] == "expect":
-            return self._expect(request["set"])
+            return self._expect(request["set"], read_numerics(request["numerics"]))
         return self._build(request["name"], request["schedule"], request["keep"])
 
-    def _expect(self, number: int) -> Json:
+    def _expect(self, number: int, numerics: ByStage) -> Json:
         try:
             # there is a builder for each core: more threads would only wait for one another
             with one_thread():
-                write_expected(self.program, self.job.seed, number, self.folder / "expected")
+                write_expected(self.program, self.job.seed, number, self.folder / "expected", numerics)
         except INTERNAL_ERRORS as error:
             raise internal_error(error) from error
         return {}
@@ -70,6 +71,7 @@ class Builder:
 
     def _made(self, name: str, text: KernelText, keep: bool) -> Json:
         made: Json = {"text": str(self.folder / f"{name}.json"), "image": "", "resources": []}
+        made["numerics"] = numerics_json(text.numerics)
         image = b""
         if self.device is None:
             cubin = cached_cubin(text, self.machine.arch, self.cache)

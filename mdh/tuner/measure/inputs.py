@@ -4,10 +4,12 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 
+from mdh.ir.numerics import ByStage
 from mdh.ir.program import Program
 from mdh.reference.error import Bounded
 from mdh.reference.judge import POSITIVE, Arguments, draw_expected
@@ -41,39 +43,47 @@ def kind_of(number: int) -> Kind:
     return "random" if number % 2 else "exact"
 
 
-def write_expected(program: Program, seed: int, number: int, folder: Path) -> None:
-    """Computes the results of set `number` once and keeps them for every worker."""
+def write_expected(program: Program, seed: int, number: int, folder: Path, numerics: ByStage = ()) -> None:
+    """Computes the results of set `number` once and keeps them for every worker. numerics: of the candidates
+    that are judged by them."""
 
     def draw(attempt: int) -> Arguments:
         return _given(program, seed, number, attempt)
 
-    drawn = draw_expected(program, draw, exact=kind_of(number) == "exact", executions=FEW)
+    exact, name = kind_of(number) == "exact", _name(number, numerics)
+    drawn = draw_expected(program, draw, exact=exact, numerics=numerics, executions=FEW)
     names = []
-    for i, (name, w) in enumerate(drawn.expected.want.items()):
-        np.save(folder / f"{number}-{i}-value.npy", w.value, allow_pickle=False)
+    for i, (array, w) in enumerate(drawn.expected.want.items()):
+        np.save(folder / f"{name}-{i}-value.npy", w.value, allow_pickle=False)
         if w.bound is not None:
             bound = np.broadcast_to(w.bound, w.value.shape)
-            np.save(folder / f"{number}-{i}-bound.npy", bound, allow_pickle=False)
-        names.append([name, w.bound is not None])
-    made = folder / f"{number}.new"
+            np.save(folder / f"{name}-{i}-bound.npy", bound, allow_pickle=False)
+        names.append([array, w.bound is not None])
+    made = folder / f"{name}.new"
     text = {"attempt": drawn.attempt, "judge": drawn.expected.judge, "arrays": names}
     made.write_text(json.dumps(text), encoding="utf-8")
-    os.replace(made, folder / f"{number}.json")
+    os.replace(made, folder / f"{name}.json")
 
 
-def read_set(program: Program, seed: int, number: int, folder: Path) -> InputSet:
+def read_set(program: Program, seed: int, number: int, folder: Path, numerics: ByStage = ()) -> InputSet:
     """The set, with the results that `write_expected` left. The files stay."""
-    written = json.loads((folder / f"{number}.json").read_text(encoding="utf-8"))
+    name = _name(number, numerics)
+    written = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     before, scalars = _given(program, seed, number, written["attempt"])
     want = {}
-    for i, (name, bounded) in enumerate(written["arrays"]):
-        value = np.load(folder / f"{number}-{i}-value.npy", mmap_mode="r", allow_pickle=False)
+    for i, (array, bounded) in enumerate(written["arrays"]):
+        value = np.load(folder / f"{name}-{i}-value.npy", mmap_mode="r", allow_pickle=False)
         bound = None
         if bounded:
-            bound = np.load(folder / f"{number}-{i}-bound.npy", mmap_mode="r", allow_pickle=False)
-        want[name] = Bounded(value, bound)
+            bound = np.load(folder / f"{name}-{i}-bound.npy", mmap_mode="r", allow_pickle=False)
+        want[array] = Bounded(value, bound)
     private = frozenset(want) - read_before_written(program)
     return InputSet(before, scalars, want, private)
+
+
+def _name(number: int, numerics: ByStage) -> str:
+    """Of the files of a set."""
+    return f"{number}-{sha256(repr(numerics).encode()).hexdigest()[:16]}" if numerics else str(number)
 
 
 def _given(

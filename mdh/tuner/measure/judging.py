@@ -7,6 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from mdh.device.protocols import BoundCall, Device, Executable
 from mdh.diagnostics import Failed
+from mdh.ir.numerics import ByStage
 from mdh.ir.program import Program
 from mdh.reference.numbers import Array
 from mdh.tuner.measure.inputs import InputSet, read_set
@@ -90,13 +91,14 @@ class Judge:
 
     def __init__(self, program: Program, device: Device, seed: int, folder: Path) -> None:
         self.program, self.device, self.seed, self.folder = program, device, seed, folder
-        self._sets: dict[int, InputSet] = {}
+        self._sets: dict[tuple[int, ByStage], InputSet] = {}
 
-    def trust(self, built: Executable, sets: int) -> Trusted:
-        """Runs the candidate once on each set. Raises Failed N1xx, and what the launch raises."""
+    def trust(self, built: Executable, sets: int, numerics: ByStage = ()) -> Trusted:
+        """Runs the candidate, which has these numerics, once on each set. Raises Failed N1xx, and what the
+        launch raises."""
         trusted = None
         for number in range(max(1, sets)):
-            inputs = self._set(number)
+            inputs = self._set(number, numerics)
             held = Held(self.device, inputs.before)
             call = built.call(held.arguments(), inputs.scalars)
             call.poison()
@@ -143,7 +145,8 @@ class Judge:
         for name in inputs.want.keys() - inputs.right.keys():
             inputs.right[name] = held[name].array.copy()
 
-    def _set(self, number: int) -> InputSet:
-        if number not in self._sets:
-            self._sets[number] = read_set(self.program, self.seed, number, self.folder)
-        return self._sets[number]
+    def _set(self, number: int, numerics: ByStage) -> InputSet:
+        key = number, numerics
+        if key not in self._sets:
+            self._sets[key] = read_set(self.program, self.seed, number, self.folder, numerics)
+        return self._sets[key]

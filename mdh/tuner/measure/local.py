@@ -7,6 +7,7 @@ from typing import Self
 
 from mdh.device.cache import Cache
 from mdh.folders import PrivateFolder
+from mdh.ir.numerics import ByStage
 from mdh.results.trial import THOROUGH, Candidate, Effort, Job, Limits, Outcome
 from mdh.tuner.measure.bench import Ground
 from mdh.tuner.measure.failures import different, no_room, system_said, unjudged, unstarted
@@ -17,7 +18,7 @@ from mdh.tuner.measure.outcomes import Kills, Patience, asked, final, refused_re
 from mdh.tuner.measure.posts import Post, Posts, Quiet
 from mdh.tuner.measure.process import Command, Died, Worker
 from mdh.tuner.measure.progress import Progress
-from mdh.tuner.measure.wire import Json, read_failed, read_ground
+from mdh.tuner.measure.wire import Json, numerics_json, read_failed, read_ground, read_numerics
 from mdh.tuner.runtime.background import in_background
 from mdh.tuner.runtime.processors import processors
 
@@ -34,6 +35,7 @@ class Ready:
     image: Path | None
     resources: tuple[tuple[str, int], ...]
     seconds: float
+    numerics: ByStage
 
     def forget(self) -> None:
         self.text.unlink(missing_ok=True)
@@ -60,7 +62,7 @@ class LocalBench:
         self._kills = Kills()
         self._guardian: Guardian | None = None
         self._patience = Patience()
-        self._sets: dict[int, asyncio.Task[None]] = {}
+        self._sets: dict[tuple[int, ByStage], asyncio.Task[None]] = {}
         self._trials = self._named = 0
         self._held: PrivateFolder | None = None
         self._measurers = self._builders = Posts(())
@@ -124,9 +126,6 @@ class LocalBench:
         self, finalists: tuple[Candidate, ...], effort: Effort, limits: Limits
     ) -> tuple[Outcome, ...]:
         """See mdh.tuner.measure.bench.Bench."""
-        if self.jobs > effort.inputs:
-            # others build meanwhile
-            self._begin_expecting(effort.inputs)
         built = await asyncio.gather(*(self._build(c, effort, limits) for c in finalists))
         ready = [b for b in built if isinstance(b, Ready)]
         try:
@@ -138,7 +137,7 @@ class LocalBench:
 
     async def expected(self, sets: int) -> Path:
         """The folder of the expected results of `sets` sets of arrays, for `read_set`. Raises D135."""
-        await self._expect(sets)
+        await self._expect(sets, {()})
         return self._folder / "expected"
 
     def _post(self, role: str, number: int, spec: str) -> Post:
@@ -184,10 +183,11 @@ class LocalBench:
     async def _measure(self, ready: list[Ready], effort: Effort, limits: Limits) -> dict[str, Outcome]:
         """One round of finals. It settles at least one candidate, unless its worker was killed or the machine
         was at fault. The next round measures the others again."""
-        await self._building.overcome(lambda: self._expect(effort.inputs))
+        numerics = {r.numerics for r in ready}
+        await self._building.overcome(lambda: self._expect(effort.inputs, numerics))
         if self.jobs > THOROUGH.inputs:
             # the finals judge on more sets: they are made while the search goes on
-            self._begin_expecting(THOROUGH.inputs)
+            self._begin_expecting(THOROUGH.inputs, numerics)
         out: dict[str, Outcome] = {}
 
         async def attempt() -> None:
@@ -252,25 +252,28 @@ class LocalBench:
             self._patience.saw(out[name])
         return out
 
-    async def _expect(self, sets: int) -> None:
-        """Runs the reference once for each set, in a builder."""
-        self._begin_expecting(sets)
-        await asyncio.gather(*(asyncio.shield(self._sets[n]) for n in range(max(1, sets))))
+    async def _expect(self, sets: int, numerics: set[ByStage]) -> None:
+        """Runs the reference once for each set and for each of the numerics, in a builder."""
+        begun = self._begin_expecting(sets, numerics)
+        await asyncio.gather(*map(asyncio.shield, begun))
 
-    def _begin_expecting(self, sets: int) -> None:
-        for number in range(max(1, sets)):
-            known = self._sets.get(number)
+    def _begin_expecting(self, sets: int, numerics: set[ByStage]) -> list["asyncio.Task[None]"]:
+        keys = [(number, one) for one in numerics for number in range(max(1, sets))]
+        for key in keys:
+            known = self._sets.get(key)
             if known is None or (known.done() and known.exception() is not None):
-                task = self._sets[number] = asyncio.create_task(self._reference(number))
+                task = self._sets[key] = asyncio.create_task(self._reference(*key))
                 # nobody may ever wait for it
                 task.add_done_callback(lambda done: None if done.cancelled() else done.exception())
+        return [self._sets[key] for key in keys]
 
-    async def _reference(self, number: int) -> None:
+    async def _reference(self, number: int, numerics: ByStage) -> None:
         name = f"the results of set {number}"
+        request: Json = {"do": "expect", "set": number, "numerics": numerics_json(numerics)}
         while True:
             async with self._builders.taken() as (_, worker):
                 try:
-                    reply = await worker.ask({"do": "expect", "set": number}, None)
+                    reply = await worker.ask(request, None)
                 except Died as died:
                     if died.status > 0 and system_said(died.words):
                         raise no_room(OSError(died.words)) from None
@@ -298,4 +301,5 @@ class LocalBench:
 def _ready(name: str, reply: Json) -> Ready:
     image = Path(reply["image"]) if reply["image"] else None
     resources = tuple((resource, int(value)) for resource, value in reply["resources"])
-    return Ready(name, Path(reply["text"]), image, resources, float(reply["seconds"]))
+    numerics = read_numerics(reply["numerics"])
+    return Ready(name, Path(reply["text"]), image, resources, float(reply["seconds"]), numerics)

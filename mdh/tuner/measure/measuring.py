@@ -58,7 +58,7 @@ class Measurer:
         self.progress.at(name)
         text = read_text(json.loads(Path(text_path).read_text(encoding="utf-8")))
         built = self._built(text, Path(image_path) if image_path else None)
-        self._trusted[name] = self.judge.trust(built, sets)
+        self._trusted[name] = self.judge.trust(built, sets, text.numerics)
         return {"seconds": perf_counter() - start}
 
     def _built(self, text: KernelText, image: Path | None) -> Executable:

@@ -6,13 +6,15 @@ a candidate's kernel runs in its process and may have written anywhere.
 
 import json
 from collections.abc import Mapping
+from dataclasses import astuple
 from sys import float_info
 from typing import Annotated, Any
 
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.copy_engine import TensorMap
-from mdh.ir.dtype import BY_NAME
+from mdh.ir.dtype import BY_NAME, TF32
 from mdh.ir.kernel import Launch
+from mdh.ir.numerics import ByStage, Numerics
 from mdh.machine import print_machine, read_machine
 from mdh.schema import Int64, Meta, SchemaError, Text, convert, record_type
 from mdh.source import Source
@@ -78,6 +80,7 @@ _REPLIES = {
     "build": record_type(
         {
             "text": Text, "image": Text | None, "seconds": Amount,
+            "numerics": listed(tuple[Text, int, bool, int, int, int]),
             "resources": listed(tuple[Text, Int64]),
         },
         more=True,
@@ -122,6 +125,7 @@ def text_json(text: KernelText) -> Json:
         "workspaces": [[w.name, w.dtype.name, w.bytes, w.zero] for w in text.workspaces],
         "params": list(text.params),
         "options": list(text.options),
+        "numerics": numerics_json(text.numerics),
     }
 
 
@@ -135,7 +139,16 @@ def read_text(value: Mapping[str, Any]) -> KernelText:
         tuple(Scratch(name, BY_NAME[t], size, zero) for name, t, size, zero in value["workspaces"]),
         tuple(value["params"]),
         tuple(value["options"]),
+        read_numerics(value["numerics"]),
     )
+
+
+def numerics_json(numerics: ByStage) -> list[Any]:
+    return [[stage, *astuple(one)] for stage, one in numerics]
+
+
+def read_numerics(value: list[Any]) -> ByStage:
+    return tuple((stage, Numerics(*one)) for stage, *one in value)
 
 
 def _entry_json(entry: EntryPoint) -> Json:
@@ -176,7 +189,9 @@ def _read_arg(value: list[Any]) -> Arg:
         return ScalarArg(value[0], BY_NAME[value[1]])
     if len(value) == 7:
         name, buffer, dtype, shape, box, swizzle, written = value
-        return TensorMap(name, buffer, BY_NAME[dtype], tuple(shape), tuple(box), swizzle, written)
+        return TensorMap(
+            name, buffer, (BY_NAME | {TF32.name: TF32})[dtype], tuple(shape), tuple(box), swizzle, written
+        )
     name, dtype, shape, size, readonly = value
     return BufferArg(name, BY_NAME[dtype], tuple(shape), size, readonly)
 

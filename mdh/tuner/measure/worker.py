@@ -89,6 +89,7 @@ def _take_role(given: argparse.Namespace) -> tuple[Role, Json]:
         defines=dict(job.defines),
         function=job.function,
         strict_fp=job.strict_fp,
+        allow=job.allow,
     )
     if given.role == "measure":
         return _measurer(given, job, program)

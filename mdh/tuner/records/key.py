@@ -21,7 +21,18 @@ Parts = tuple[tuple[str, str], ...]
 
 
 _MEASURED = frozenset(
-    {"memory", "clock", "bandwidth", "peak_f32", "peak_f64", "tensor_f16", "tensor_i8", "tensor_f64"}
+    {
+        "memory",
+        "clock",
+        "bandwidth",
+        "peak_f32",
+        "peak_f64",
+        "tensor_f16",
+        "tensor_tf32",
+        "tensor_i8",
+        "tensor_f64",
+        "tensor_f8",
+    }
 )
 _ESTIMATED = frozenset({"partitions"})
 """Fields that only estimated times depend on."""
@@ -81,6 +92,7 @@ def program_parts(program: Program, *, deterministic: bool) -> Parts:
         ("arrays", arrays),
         ("strict_fp", "yes" if program.strict_fp else "no"),
         ("deterministic", "yes" if deterministic else "no"),
+        *((("allowed", ", ".join(program.allowed)),) if program.allowed else ()),
     )
 
 
@@ -104,8 +116,10 @@ def _constants(program: Program, schedule: Schedule) -> list[tuple[str, int]]:
 
 def _limits(machine: Machine) -> dict[str, Any]:
     """The fields of a machine that decide whether a schedule is legal and which kernel it gives. Speeds and
-    memory sizes are left out, because some drivers report momentary values."""
-    return {name: value for name, value in asdict(machine).items() if name not in _MEASURED | _ESTIMATED}
+    memory sizes are left out, because some drivers report momentary values. So is what a file does not say:
+    keys of before there was such a field stay what they are."""
+    without = _MEASURED | _ESTIMATED | (frozenset() if machine.clustered_units else {"clustered_units"})
+    return {name: value for name, value in asdict(machine).items() if name not in without}
 
 
 def _digest(value: Any) -> str:

@@ -19,6 +19,7 @@ def program_meaning(program: Program) -> list[Any]:
         [_data(b, {}) for b in program.buffers],
         [_data(s, {}) for s in program.scalars],
         [_stage(s) for s in program.stages],
+        *([list(program.allowed)] if program.allowed else []),
     ]
 
 

@@ -30,7 +30,8 @@ def _step(step: PlanStep) -> tuple[object, ...]:
     cut = tuple((s.dim, s.parent, s.tile, s.layer, s.axis if s.layer else 0, s.cyclic) for s in splits)
     stages = step.stages if step.stages > 1 else 0
     unroll = ("" if step.unroll is None else str(step.unroll)) if loops else ""
-    return cut, _shown(step.stagings), _shown(step.holdings), stages, unroll
+    promote = () if step.promote is None else ("promote", step.promote)
+    return cut, _shown(step.stagings), _shown(step.holdings), stages, unroll, *promote
 
 
 def _shown(entries: tuple[object, ...]) -> str:

@@ -15,7 +15,7 @@ from mdh.tuner.space.space import ExactSpace
 
 _TRIES = 200
 _BEST_OF_RECORD = 3
-_SAME = ("program", "arrays", "strict_fp", "deterministic", "machine", "device", "target")
+_SAME = ("program", "arrays", "strict_fp", "deterministic", "allowed", "machine", "device", "target")
 """Parts of a record's key that must equal this tuning's, so that its results are worth a try."""
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from mdh.diagnostics import Failed
+from mdh.ir.numerics import Numerics
 from mdh.results.trial import Effort, Failure, Job, Limits, Outcome
 from mdh.tuner.measure import outage, posts
 from mdh.tuner.measure.local import LocalBench
@@ -54,6 +55,20 @@ def test_good_candidates_are_measured_and_bad_schedules_refused() -> None:
     assert len(duel[0].cold) == len(duel[0].warm) == len(duel[2].warm)
     assert all(gone(pid) for pid in workers)
     assert not folder.exists()
+
+
+def test_results_are_expected_anew_for_other_numerics() -> None:
+    rounded = (("C", Numerics(factor_bits=11)),)
+
+    async def run() -> list[str]:
+        async with LocalBench(JOB, jobs=2) as bench:
+            folder = await bench.expected(2)
+            await bench._expect(2, {rounded, ()})
+            return sorted(p.name for p in folder.glob("*.json"))
+
+    names = asyncio.run(run())
+    assert names[::2] != names and len(names) == 4
+    assert {"0.json", "1.json"} < set(names)
 
 
 WRONG = GOOD[len(KINDS)]

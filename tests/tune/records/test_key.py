@@ -70,6 +70,7 @@ CHANGES: dict[str, Callable[[Case], Case]] = {
     "order of loops": partial(_c, "for (int i = 0; i < N; i++)\n        for (int j = 0; j < N; j++)",
                               "for (int j = 0; j < N; j++)\n        for (int i = 0; i < N; i++)"),
     "name of the function": partial(_c, "void matmul", "void product"),
+    "consent": partial(_c, "C[N][N]) {", "C[N][N]) {\n#pragma mdh allow(tf32)"),
     "strict floats": lambda case: (*case[:4], True),
     "deterministic": partial(_at, deterministic=True),
     "target": partial(_at, target="opencl"),

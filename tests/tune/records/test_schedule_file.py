@@ -28,7 +28,7 @@ WANTED = """\
 // versions: mdh 0.1.0, nvrtc 13.0, driver 580.1
 // when: 2025-06-15T15:06:44Z
 // command: mdh tune matmul.c --schedule template.mdh --device cuda:0
-// record: 73336addc5d7956a
+// record: aa48e65c74dc87ab
 target h200
 program matmul
 
@@ -53,7 +53,7 @@ def test_comments_of_the_user_stay_and_those_of_an_earlier_tuning_go() -> None:
     again = replace(trial(5, 5e-4), candidate=replace(trial(4).candidate, schedule=mine))
     twice = best_schedule_text(header(N=32), again, SEARCH)
     assert twice.count("// time:") == 1
-    assert "// record: 73336addc5d7956a\n// blocks of 8: see the note\n// for: matmul N=32 on h200\n" in twice
+    assert "// record: aa48e65c74dc87ab\n// blocks of 8: see the note\n// for: matmul N=32 on h200\n" in twice
 
 
 def test_text_from_outside_stays_in_its_comment() -> None:

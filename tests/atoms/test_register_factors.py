@@ -1,0 +1,50 @@
+"""Factors that warp groups hold in registers: right in every layout, refused where they cannot be."""
+
+import numpy as np
+import pytest
+
+from mdh.diagnostics import Failed
+from mdh.machine import load_machine
+from mdh.target.emit import emit
+from mdh.target.nvrtc import compile_cubin
+from tests.atoms.products import Product, computed, lowered, planned
+
+SWAPPED = """1: (de-)comp( 64, 128, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ ) {roles}
+2: (de-)comp( ^, ^, {depth} )
+  ( A:SM[1,2]@copy(tma)@swizzle(128), B:SM[1,2]@copy(tma)@swizzle(128) ; C:RM[1,2] ) ( ^, ^, FOR.1 ) {slots}
+3: (de-)comp( ^, 64, ^ ) ( ^, B:RM[1,2] ; ^ ) ( ^, WGP.y, ^ )
+4: (de-)comp( 64, 64, {k} ) ( ^, ^ ; ^ ) ( MMA.n, MMA.m, MMA.k ) @atom(wgmma) {more}
+"""
+"""The rows of the atoms run along the columns of C, whose factor is in registers."""
+KINDS = {"tf32": (32, 8, "@as(tf32)"), "bf16": (64, 16, ""), "f16": (64, 16, ""), "i8": (128, 32, "")}
+ROLES = "@roles(load=1, math=2)"
+
+
+def swapped(kind: str, roles: str = ROLES, slots: str = "@stages(2)") -> str:
+    depth, k, more = KINDS[kind]
+    return SWAPPED.format(depth=depth, k=k, more=more, roles=roles, slots=slots)
+
+
+@pytest.mark.parametrize("kind", ["tf32", "bf16", "f16", "i8"])
+@pytest.mark.parametrize("roles", ["", ROLES])
+@pytest.mark.parametrize("layout", ["NN", "NT"])
+def test_right(kind: str, roles: str, layout: str) -> None:
+    product = Product(kind, layout, 96, 128, 256)
+    schedule = swapped(kind, roles)
+    if (kind, layout) == ("i8", "NN"):
+        with pytest.raises(Failed, match="K172"):
+            planned(product.text, schedule)
+        return
+    before, after = computed(product.text, schedule, seed=3)
+    np.testing.assert_array_equal(after["C"].astype(np.float64), product.expected(before))
+
+
+@pytest.mark.parametrize("kind", ["tf32", "bf16", "i8"])
+def test_compiles_without_spills_and_waits(kind: str) -> None:
+    program, module = lowered(
+        Product(kind, "NT" if kind == "i8" else "NN", 256, 256, 1024).text, swapped(kind)
+    )
+    text = emit(module, program)
+    assert "_registers<" in text.source
+    cubin = compile_cubin(text, load_machine("h200").arch)
+    assert (cubin.spill_bytes, cubin.warnings) == (0, ())

@@ -1,0 +1,5 @@
+#include <mdh.h>
+void f(const fp8_e4m3 x[64], const float w[64], fp8_e4m3 y[64], float z[64]) {
+  for (int i = 0; i < 64; i++)
+    y[i] = w[i];
+}
