@@ -90,8 +90,7 @@ def made(case: Case, machine: Machine, plans: int) -> Row:
     program = program_of(case)
     shape = Shape(program, program.stages[0])
     joining = joining_of(shape, machine, "cuda")
-    groups = find_groups(shape, machine, "cuda")
-    grouped = None if groups is None else best_group_plan(shape, groups, machine, joining)
+    grouped = best_group_plan(shape, find_groups(shape, machine, "cuda"), machine, joining)
     found = find_matrices(shape, machine, "cuda")
     if grouped is not None:
         row.plans = {DEFAULT: grouped[1]}

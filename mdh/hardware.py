@@ -31,6 +31,11 @@ BLOCKED = (Layer.CLU, Layer.BLK)
 """Layers whose units are blocks of the grid."""
 THREADED = (Layer.WGP, Layer.WRP, Layer.THR)
 """Layers whose units share a block."""
+UNIT_AXES = "xyzuv"
+"""Axes of units, the fastest first. Schedules name the first three. Lanes that share an atom along several
+dimensions take one for each."""
+GRID_AXES = 3
+"""How many of them grids and blocks have."""
 
 
 class Space(StrEnum):
@@ -65,7 +70,8 @@ class CacheHint(StrEnum):
 
 class Combine(StrEnum):
     """How the parts of a reduction are combined (docs/language.md section 5), from the inside out: among
-    lanes of a warp, threads of a block, blocks of a cluster; across the grid by one of the last three."""
+    lanes of a warp, threads of a block, blocks of a cluster; across the grid by one of the next three. With
+    the last one, the blocks of a persistent grid share a loop that is not split."""
 
     SHUFFLE = "shuffle"
     SHARED = "shared"
@@ -73,6 +79,7 @@ class Combine(StrEnum):
     ATOMIC = "atomic"
     TICKET = "ticket"
     KERNEL = "kernel"
+    STREAM = "stream"
 
 
 class SyncScope(StrEnum):

@@ -78,11 +78,11 @@ _SHAPES = (
 _MATMUL = tuple(f"matmul/h200/{shape}" for shape in _SHAPES)
 _DOUBLE = tuple(f"matmul_double/h200/{n}" for n in ("base", "tensor", "tensor_small"))
 _RUNGS = (
-    "tensor", "tensor_small", "group", "group_wide", "roles", "persistent", "boxes", "cluster", "thirds",
-    "one_wave",
+    "tensor", "tensor_small", "group", "group_wide", "roles", "persistent", "boxes", "turns", "stream",
+    "cluster", "thirds", "one_wave",
 )  # fmt: skip
 _HALF = tuple(f"matmul_bf16/h200/{rung}" for rung in _RUNGS)
-_HALF_OUT = tuple(f"matmul_bf16/h200/{rung}" for rung in ("boxes", "cluster", "thirds", "one_wave"))
+_HALF_OUT = _HALF[_RUNGS.index("boxes") :]
 _BYTES = tuple(f"matmul_int8_t/h200/{n}" for n in ("tensor", "group", "group_small"))
 _TF32 = tuple(f"matmul_tf32/h200/{n}" for n in ("tensor", "tensor_small", "registers", "registers_small"))
 _TF32_T = tuple(f"matmul_tf32_t/h200/{n}" for n in ("boxes", "one_wave"))

@@ -1,5 +1,8 @@
-"""Which atom of tensor cores an MMA step means, and how the lanes of a warp share it."""
+"""Which atom of tensor cores an MMA step means."""
 
+from math import prod
+
+from mdh.checker.atom_places import places_of
 from mdh.checker.options import Found, word
 from mdh.checker.subject import Draft, at, listed
 from mdh.diagnostics import Diagnostic, Label
@@ -7,7 +10,7 @@ from mdh.hardware import Layer
 from mdh.ir.atoms import ATOMS, WGMMA, Atom, atoms_of, factor_type
 from mdh.ir.dtype import F32, DType
 from mdh.ir.expr import Load, Var, walk
-from mdh.ir.plan import PlanStep, Product, Split
+from mdh.ir.plan import AtomDim, Product
 from mdh.ir.product_sum import summed_reads
 from mdh.ir.program import Stage
 from mdh.language import LANGUAGES
@@ -15,27 +18,34 @@ from mdh.schedule.model import Step, Unit
 
 CODE = "K171"
 MOST_SHOWN = 8
+Places = dict[str, tuple[AtomDim, ...]]
 ACC = {"f32": "f32", "f16": "f16", "f64": "f64", "s32": "i32"}
 """What `@acc` calls a type, and what mdh calls it."""
 NEEDS = "needs `--allow tf32` or `#pragma mdh allow(tf32)` in the C function"
 
 
-def axes_of(step: Step) -> dict[str, int]:
-    """m, n, k of an MMA step to dimensions."""
-    units = ((d, c.value) for d, c in enumerate(step.cores) if isinstance(c.value, Unit))
-    return {u.axis: d for d, u in units if u.layer is Layer.MMA}
+Axes = dict[str, tuple[int, ...]]
+"""m, n and k to dimensions, in the order of the C; an axis without dimensions is left out."""
 
 
-def ordered_reads(stage: Stage, axes: dict[str, int], reads: tuple[Load, Load]) -> tuple[Load, Load] | None:
+def axes_of(step: Step) -> Axes:
+    """The dimensions on the axes of an MMA step."""
+    units = [(d, c.value) for d, c in enumerate(step.cores) if isinstance(c.value, Unit)]
+    mine = [(d, u.axis) for d, u in units if u.layer is Layer.MMA]
+    return {x: dims for x in "mnk" if (dims := tuple(d for d, axis in mine if axis == x))}
+
+
+def ordered_reads(stage: Stage, axes: Axes, reads: tuple[Load, Load]) -> tuple[Load, Load] | None:
     """A, read along m and k, and B, read along k and n; None where there are no such two."""
-    m, n, k = (stage.dims[axes[x]].name for x in "mnk")
+    m, n, k = ({stage.dims[d].name for d in axes[x]} for x in "mnk")
     for a, b in (reads, reads[::-1]):
-        if {m, k} <= _along(a) and {n, k} <= _along(b) and n not in _along(a) and m not in _along(b):
+        if m | k <= names_in(a) and n | k <= names_in(b) and not (n & names_in(a) or m & names_in(b)):
             return a, b
     return None
 
 
-def _along(load: Load) -> set[str]:
+def names_in(load: Load) -> set[str]:
+    """Variables of the C that a read's index names."""
     return {v.name for e in load.index for v in walk(e) if isinstance(v, Var)}
 
 
@@ -56,16 +66,16 @@ def product_of(draft: Draft, tiles: tuple[int, ...], found: Found) -> Product | 
         headline = f"{LANGUAGES[draft.target].title} has no words for tensor cores"
         found.append(Diagnostic(CODE, headline, labels, help="use THR and a register tile"))
         return None
-    shape = (tiles[axes["m"]], tiles[axes["n"]], tiles[axes["k"]])
     converted = [word(a) or "" for a in step.attrs if a.name == "as"]
     left, right = (factor_type(f.dtype, converted) for f in factors)
     types = (left, right, reads[2])
     wrong = _said(step, factors, types)
-    atom = None if wrong else _atom(draft, step, shape, types, found)
+    fits = None if wrong else _atom(draft, step, (axes, tiles), types, found)
     found.extend(wrong)
-    if atom is None:
+    if fits is None:
         return None
-    return Product(atom, axes["m"], axes["n"], axes["k"], *factors)
+    atom, places = fits
+    return Product(atom, places["m"], places["n"], places["k"], *factors)
 
 
 def _said(step: Step, factors: tuple[Load, Load], types: tuple[DType, DType, DType]) -> Found:
@@ -92,21 +102,24 @@ def _said(step: Step, factors: tuple[Load, Load], types: tuple[DType, DType, DTy
 def _atom(
     draft: Draft,
     step: Step,
-    shape: tuple[int, int, int],
+    given: tuple[Axes, tuple[int, ...]],
     types: tuple[DType, DType, DType],
     found: Found,
-) -> Atom | None:
+) -> tuple[Atom, Places] | None:
+    """The smallest atom that the dimensions on the axes fit with their tiles, and the places that they take;
+    None, and K171, where there is none. given: both."""
     left, right, acc = types
     grouped = by_group(draft)
     of_types = [a for a in ATOMS if (a.left, a.right, a.acc) == types]
     all_here = [a for a in atoms_of(draft.machine.compute_capability) if a in of_types]
     of_types, here = ([a for a in x if a.grouped is grouped] for x in (of_types, all_here))
-    atom = next((a for a in here if a.shape == shape), None)
-    if atom is not None:
-        return atom
+    fitting = ((a, places_of(a, *given)) for a in sorted(here, key=lambda a: a.shape))
+    best = next(((a, places) for a, places in fitting if places is not None), None)
+    if best is not None:
+        return best
     what = f"multiplies {left} by {right} and adds {acc}{' in a warp group' if grouped else ''}"
-    given = "×".join(map(str, shape))
-    labels = tuple(Label(label.span, f"{given} as m × n × k") for label in at(step.span))
+    shape, shown = _given(*given)
+    labels = tuple(Label(label.span, f"{shown} as m × n × k") for label in at(step.span))
     if not of_types:
         said = "f16, bf16 or 8-bit floats added in f32, 8-bit integers in i32" + (
             "; or warps (WRP) instead of warp groups"
@@ -125,13 +138,29 @@ def _atom(
         said = f"GPUs of compute capability {least / 10} have; here: {other}"
         found.append(Diagnostic(CODE, headline, labels, help=said))
     else:
-        headline = f"`{draft.machine.name}` has no atom of {given} that {what}"
-        said = f"shapes, the nearest first: {_shapes(here, shape)}"
+        headline = f"`{draft.machine.name}` has no atom of {shown} that {what}"
+        said = f"shapes, the nearest first: {_shapes(here, shape)}{_rounded(given[0])}"
         found.append(Diagnostic(CODE, headline, labels, help=said))
     return None
 
 
-def _shapes(atoms: list[Atom], shape: tuple[int, int, int]) -> str:
+def _given(axes: Axes, tiles: tuple[int, ...]) -> tuple[tuple[int, ...], str]:
+    """The elements along m, n and k, and as the message shows them: `(2·8)×8×16`."""
+    each = [[tiles[d] for d in axes[x]] for x in "mnk"]
+    shown = ("·".join(map(str, one)) for one in each)
+    shown = (f"({text})" if len(one) > 1 else text for text, one in zip(shown, each, strict=True))
+    return tuple(map(prod, each)), "×".join(shown)
+
+
+def _rounded(axes: Axes) -> str:
+    """What holds of an axis with several dimensions."""
+    said = ""
+    if any(len(axes[x]) > 1 for x in "mn"):
+        said += "; tiles that share an axis multiply to at most that, each rounded up to a power of two"
+    return f"{said}; those on MMA.k multiply to exactly that" if len(axes["k"]) > 1 else said
+
+
+def _shapes(atoms: list[Atom], shape: tuple[int, ...]) -> str:
     """Their shapes, the nearest to `shape` first."""
     near = sorted(atoms, key=lambda a: sum(abs(x - y) for x, y in zip(a.shape, shape, strict=True)))
     return ", ".join("×".join(map(str, a.shape)) for a in near[:MOST_SHOWN])
@@ -142,25 +171,3 @@ def by_group(draft: Draft) -> bool:
     said = {word(a) for a in draft.splitting[-1].attrs if a.name == "atom"}
     layers = {c.value.layer for s in draft.splitting for c in s.cores if isinstance(c.value, Unit)}
     return WGMMA in said or (not said and Layer.WGP in layers and Layer.WRP not in layers)
-
-
-def lane_steps(n: int, product: Product, parents: tuple[int, ...]) -> tuple[PlanStep, ...]:
-    """The implied steps that split an atom's C into elements: rows of m in halves, of which a lane has an
-    element each; columns of n in pairs. Lane number 4 y + x has row y and the columns 2 x and 2 x + 1 of each
-    half, as `Atom.c` says. A part of k is for all lanes. Before that, each warp of a group takes 16 rows.
-
-    n: number of the first of the steps. parents: the step's tiles.
-    """
-    atom, m, k = product.atom, product.m, product.k
-    group = ({m: 16, product.n: 8, k: atom.k}, {m: (Layer.WRP, 1)})
-    halves = ({m: 8, product.n: 2, k: atom.k}, {product.n: (Layer.THR, 0)})
-    elements = ({m: 1, product.n: 1, k: 1}, {m: (Layer.THR, 1)})
-    out: list[PlanStep] = []
-    for tiles, units in (group, halves, elements) if atom.grouped else (halves, elements):
-        splits = []
-        for d, parent in enumerate(parents):
-            layer, axis = units.get(d, (None, 0))
-            splits.append(Split(d, parent, tiles.get(d, 1), layer, axis, rank=d))
-        out.append(PlanStep(n + len(out), n + len(out), tuple(splits), (), ()))
-        parents = tuple(split.tile for split in splits)
-    return tuple(out)

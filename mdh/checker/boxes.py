@@ -8,7 +8,7 @@ from math import prod
 from mdh.checker.subject import Subject
 from mdh.decompose.multicast import sharing_blocks, sharing_of
 from mdh.hardware import CacheHint, Engine, Space
-from mdh.ir.copy_engine import MOST_BOX, UNIT, unmapped
+from mdh.ir.copy_engine import MOST_BOX, MOST_STEP, UNIT, unmapped
 from mdh.ir.plan import Staging
 from mdh.ir.program import DimKind
 from mdh.ir.tile import BOX_LINE, Copy, Tile
@@ -52,6 +52,8 @@ def _shared(subject: Subject, copy: Copy) -> Reason | None:
     if not subject.plan.clustered:
         fact = "`multicast` has no effect: the grid has no clusters"
         return fact, "CLU on a step above BLK, or leave multicast out"
+    if any(axis.packed for axis in copy.tile.axes):
+        return "blocks share boxes without gaps between their elements", "leave multicast out"
     blocks = sharing_blocks(subject.plan, subject.tiles, copy)
     if not blocks:
         return "`multicast` has no effect: no blocks of a cluster read the same part", "leave multicast out"
@@ -81,8 +83,10 @@ def ineffective(staging: Staging) -> list[str]:
 def _box(tile: Tile, other: str) -> Reason | None:
     """other: what does without boxes."""
     size = tile.sizes[0]
-    if any(axis.packed and axis.points != axis.box for axis in tile.axes):
-        return "its part has gaps between its elements, and a box has none", other
+    if tile.axes[-1].packed:
+        return "its rows have gaps between their elements, and those of a box have none", other
+    if any(not 0 < (axis.pace or 0) <= MOST_STEP for axis in tile.axes):
+        return f"its part has unequal gaps, or gaps of more than {MOST_STEP - 1} elements", other
     row = tile.shape[-1] * size
     if row % UNIT:
         said = f"tiles of a multiple of {UNIT // size} elements along the last dimension"

@@ -29,10 +29,11 @@ def store_bytes(program: Program, plan: StagePlan, tiles: Tiles) -> int:
 
 def token_bytes(plan: StagePlan) -> int:
     """Bytes of the tokens of tma copies: for each slot one that says it is filled, and with `@roles` one that
-    says it is free."""
+    says it is free. With `turns`, each team has one that says it is its turn."""
     slots = [s.stages for s in plan.steps if any(x.engine is Engine.TMA for x in s.stagings)]
     each = TOKEN * (1 if plan.roles is None else 2)
-    return sum(-(-n * each // ALIGNMENT) * ALIGNMENT for n in slots)
+    turns = [plan.teams * TOKEN] if plan.teams > 1 else []
+    return sum(-(-n // ALIGNMENT) * ALIGNMENT for n in (*(n * each for n in slots), *turns))
 
 
 def register_words(plan: StagePlan, tiles: Tiles) -> int:
@@ -54,9 +55,9 @@ def fragment_words(plan: StagePlan) -> int:
     step = None if plan.atoms is None else plan.steps[plan.atoms]
     if step is None or step.product is None or step.product.atom.grouped:
         return 0
-    atom, parts = step.product.atom, [s.parts for s in step.splits]
-    left = atom.a.count * atom.left.bytes * parts[step.product.m]
-    right = atom.b.count * atom.right.bytes * parts[step.product.n]
+    atom, (m, n, _) = step.product.atom, step.atoms
+    left = atom.a.count * atom.left.bytes * m
+    right = atom.b.count * atom.right.bytes * n
     return (left + right) // WORD
 
 
@@ -65,15 +66,16 @@ def combine_bytes(plan: StagePlan) -> int:
     scan.
 
     Shuffles need none, unless the last warp of the block is partial. With tickets, blocks learn who came
-    last. With look-back, a block also passes on a value for each element that its threads share. In plans
-    that the lowering makes, `combines` may end at the one result that they compute.
+    last, and with `stream` their number. With look-back, a block also passes on a value for each element that
+    its threads share. In plans that the lowering makes, `combines` may end at the one result that they
+    compute.
     """
     threads = math.prod(plan.units(layer) for layer in THREADED)
     kinds = [d.kind for d in plan.stage.dims]
     scan = DimKind.PS in kinds
     shared = (x for step in plan.steps for x in step.splits if x.layer in THREADED)
     groups = math.prod(x.parts for x in shared if kinds[x.dim] is DimKind.CC)
-    out = 0
+    out = ALIGNMENT if plan.streamed else 0
     for result, methods in zip(plan.stage.results, plan.combines, strict=False):
         sizes = state_sizes(result)
         if Combine.SHARED in methods or (Combine.SHUFFLE in methods and threads % WARP):

@@ -7,7 +7,7 @@ from mdh.hardware import Engine
 from mdh.ir.affine import Affine
 from mdh.ir.atoms import Atom
 from mdh.ir.layout import Levels
-from mdh.ir.plan import Product
+from mdh.ir.plan import AtomDim, Product
 from mdh.ir.tile import BOX_LINE, Copy
 
 Reason = tuple[str, str]
@@ -16,29 +16,45 @@ Reason = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class GroupFactor:
-    """A factor in shared memory. fast, slow: the axes of its tile along a row, and from a row to the next.
-    along_k: rows run along k."""
+    """A factor in shared memory. along_k: its rows run along k. group: rows of the copy from 8 rows of an
+    atom to the next 8."""
 
-    fast: int
-    slow: int
     along_k: bool
+    group: int = BOX_LINE
 
 
 def group_factor(
-    product: Product, own: int, copy: Copy, index: tuple[Affine, ...], levels: Levels, step: int
+    product: Product,
+    own: tuple[AtomDim, ...],
+    copy: Copy,
+    index: tuple[Affine, ...],
+    levels: Levels,
+    step: int,
 ) -> GroupFactor | Reason:
-    """own: the dimension of the factor beside k. index: where it is read. step: the index of the MMA step."""
-    tile, atom, name = copy.tile, product.atom, copy.tile.buffer
+    """own: the dimensions of the factor beside k. index: where it is read. step: index of the MMA step."""
+    tile, name = copy.tile, copy.tile.buffer
     if copy.engine is not Engine.TMA or not tile.swizzle:
         fact = f"warp groups read factors that the copy engine has swizzled, and `{name}` is not"
         return fact, "`@copy(tma)@swizzle(128)`"
+    # a dimension with one element in an atom is a loop around it
+    several = tuple(x for x in own if x.room > 1)
+    if len(several) > 1:
+        return _several(product, several, copy, index, levels, step)
+    return _one(product, own is product.m, several[0].dim, copy, index, levels, step)
+
+
+def _one(
+    product: Product, rows: bool, own: int, copy: Copy, index: tuple[Affine, ...], levels: Levels, step: int
+) -> GroupFactor | Reason:
+    """One dimension of the factor has more than one element in an atom. rows: it is on MMA.m."""
+    tile, atom, name, k = copy.tile, product.atom, copy.tile.buffer, product.k[-1].dim
     kept = [d for d in tile.layout if tile.shape[d] > 1]
-    along = [_atom_dim(copy.linear[d], own, product.k) for d in kept]
+    along = [_atom_dim(copy.linear[d], own, k, gaps=tile.axes[d].packed) for d in kept]
     if len(kept) < 2 or None in along[-2:] or along[-1] == along[-2]:
         fact = f"the last two dimensions of `{name}` in SM are not those of the atom"
         return fact, "warps (WRP) instead of warp groups"
     fast, slow = kept[-1], kept[-2]
-    along_k = along[-1] == product.k
+    along_k = along[-1] == k
     if not along_k and not atom.transposes:
         order = ",".join(str(d + 1) for d in (*kept[:-2], fast, slow))
         fact = f"rows of `{name}` do not run along k, and warp groups read {_words(atom)} only so"
@@ -48,7 +64,7 @@ def group_factor(
             warps = f"`{name}` along MMA.m, and `{name}:RM[{plain}]` right above the MMA step; or warps (WRP)"
         said = f"an array whose dimensions have the order [{order}]; or {warps}"
         return fact, said
-    depth, width = (atom.k, atom.m if own == product.m else atom.n)
+    depth, width = (atom.k, atom.m if rows else atom.n)
     row = tile.span or tile.shape[fast]
     whole = depth if along_k else row
     for axis, of in ((fast, whole), (slow, BOX_LINE)):
@@ -60,17 +76,69 @@ def group_factor(
         return f"rows of `{name}` are shorter than the atom", "larger tiles"
     if tile.shape[slow] % BOX_LINE:
         return f"the part of `{name}` has {tile.shape[slow]} rows", f"tiles in multiples of {BOX_LINE}"
-    return GroupFactor(fast, slow, along_k)
+    return GroupFactor(along_k)
+
+
+def _several(
+    product: Product,
+    own: tuple[AtomDim, ...],
+    copy: Copy,
+    index: tuple[Affine, ...],
+    levels: Levels,
+    step: int,
+) -> GroupFactor | Reason:
+    """Several dimensions make up the rows of an atom. A descriptor finds 8 rows side by side, and the next 8
+    at a distance that is always the same."""
+    tile, atom, name = copy.tile, product.atom, copy.tile.buffer
+    fast = tile.layout[-1]
+    if copy.linear[fast].coefficient(str(product.k[-1].dim)) != 1 or any(
+        copy.linear[fast].coefficient(str(x.dim)) for x in own
+    ):
+        fact = f"rows of `{name}` in SM do not run along k, and several dimensions share an axis of the atom"
+        return fact, "an array whose last dimension is that of k; or one dimension on the axis"
+    local = [axis.local(levels.over(f)) for axis, f in zip(tile.axes, index, strict=True)]
+    # rows of the copy by variable: rows of all other axes follow one another
+    distance, below = list[tuple[Affine, int]](), 1
+    for d in reversed(tile.layout[:-1]):
+        distance.append((local[d], below))
+        below *= tile.shape[d]
+    rows = sum((f.scale(n) for f, n in distance), Affine())
+    starts = [*(c for v, c in rows.terms if levels.of_var(v).step <= step), rows.const]
+    if any(n % BOX_LINE for n in starts) or below % BOX_LINE:
+        fact = f"atoms begin inside of the pattern of the swizzle of `{name}`, which has {BOX_LINE} rows"
+        return fact, _fitting(levels, own, name)
+    depth = _inside(index[fast], fast, copy, levels, step, atom.k)
+    groups = set[int]()
+    for x in own:
+        var = next(lv.var for lv in reversed(levels.by_dim[x.dim]) if lv.step > step)
+        apart = rows.coefficient(var)
+        if (x.weight < BOX_LINE and apart != x.weight) or apart * BOX_LINE % x.weight:
+            groups |= {0, 1}
+        elif x.weight * x.room > BOX_LINE:
+            groups.add(apart * BOX_LINE // x.weight)
+    ranges = {lv.var: (0, lv.parts - 1) for lv in levels.all}
+    inside = frozenset(tile.variables)
+    reach = (Affine.of({v: c for v, c in f.terms if v in inside}, f.const).bounds(ranges)[1] for f in local)
+    past = any(r >= n for r, n in zip(reach, tile.shape, strict=True))
+    if depth or len(groups) != 1 or past:
+        fact = f"the rows of an atom do not follow one another in `{name}` by {BOX_LINE} at equal distances"
+        return fact, _fitting(levels, own, name)
+    return GroupFactor(True, groups.pop())
+
+
+def _fitting(levels: Levels, own: tuple[AtomDim, ...], name: str) -> str:
+    last = f"the last dimension on the axis in tiles of {BOX_LINE}"
+    return f"{last}, and those before it whole in the part of `{name}`; or warps (WRP) instead of warp groups"
 
 
 def _words(atom: Atom) -> str:
     return "bytes" if atom.left.bytes == 1 else f"{atom.left} factors"
 
 
-def _atom_dim(function: Affine, own: int, k: int) -> int | None:
-    """The dimension of the atom that a tile's axis runs along, at distance 1."""
+def _atom_dim(function: Affine, own: int, k: int, *, gaps: bool) -> int | None:
+    """The dimension of the atom that a tile's axis runs along, at distance 1, or gaps: as it is copied."""
     found = [d for d in (own, k) if function.coefficient(str(d))]
-    return found[0] if len(found) == 1 and function.coefficient(str(found[0])) == 1 else None
+    return found[0] if len(found) == 1 and (gaps or function.coefficient(str(found[0])) == 1) else None
 
 
 def _inside(function: Affine, axis: int, copy: Copy, levels: Levels, step: int, whole: int) -> bool:

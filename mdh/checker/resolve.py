@@ -6,7 +6,8 @@ Requires a draft that the structural rules accept. Source: language.md sections 
 from dataclasses import replace
 from math import prod
 
-from mdh.checker.atoms import lane_steps, product_of
+from mdh.checker.atom_places import lane_steps
+from mdh.checker.atoms import product_of
 from mdh.checker.concrete import concrete_steps
 from mdh.checker.entries import holding_of, staging_of
 from mdh.checker.options import Found, argument, keep, no_effect, number, ordering, word
@@ -223,7 +224,8 @@ def _one_cluster(draft: Draft, steps: list[PlanStep]) -> bool:
 
 
 def _roles(draft: Draft, steps: list[PlanStep], found: Found) -> Roles | None:
-    """`@roles` of the step that splits over BLK. Without `math`, all threads compute that the steps have."""
+    """`@roles` of the step that splits over BLK. Without `math`, all threads compute that the steps have; by
+    turns, twice as many."""
     out = None
     threads = prod(s.parts for step in steps for s in step.splits if s.layer in THREADED)
     for step in draft.splitting:
@@ -238,8 +240,9 @@ def _roles(draft: Draft, steps: list[PlanStep], found: Found) -> Roles | None:
             ratio = said.value if said is not None and isinstance(said.value, str) else None
             shares = None if ratio is None else tuple(int(n) for n in ratio.split("/"))
             registers = None if shares is None else (shares[0], shares[1])
-            math = number(attr, "math") or -(-threads // GROUP_LANES)
-            out = Roles(number(attr, "load") or 1, math, registers)
+            turns = word(attr) == "turns"
+            math = number(attr, "math") or -(-threads // GROUP_LANES) * (2 if turns else 1)
+            out = Roles(number(attr, "load") or 1, math, registers, turns)
     return out
 
 

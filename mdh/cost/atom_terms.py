@@ -65,8 +65,8 @@ def atom_loop(nest: CostNest) -> AtomLoop | None:
     inside = nest.levels[start:]
     around = nest.levels[start - 1] if start and nest.levels[start - 1].role == LOOP else None
     m, n, k = (
-        prod(v.parts for v, step in zip(inside, steps[start:], strict=True) if v.dim == d and step == s)
-        for d in (product.m, product.n, product.k)
+        prod(v.parts for v, step in zip(inside, steps[start:], strict=True) if v.dim in dims and step == s)
+        for dims in ({x.dim for x in along} for along in product.axes.values())
     )
     atom = product.atom
     part = (m * atom.m + n * atom.n) * atom.k * atom.left.bytes

@@ -35,6 +35,8 @@ GUARD = 1.0
 """What a guarded point costs more than a plain one."""
 BARRIER = 40.0
 """Cycles."""
+TICKETS = 2e-6
+"""Seconds until blocks that draw tickets have met."""
 LAUNCH, FIRST_LAUNCH = 3e-6, 6e-6
 """Seconds of starting a kernel after another one, and of the first."""
 
@@ -73,14 +75,16 @@ def gpu_terms(nest: CostNest) -> tuple[tuple[float, ...], Signs]:
     body, block = body_of(nest) if atoms is None else atoms.body, block_of(nest, atoms)
     times = nest.runs(body.start)
     cycle, passes = 1.0 / machine.clock, 2.0 if work.scan else 1.0
-    most = busiest(machine, nest.blocks)
+    # of its tiles; where blocks share the iterations of all, parts of tiles
+    blocks = busiest(machine, nest.blocks)
+    most = nest.blocks / machine.units if nest.plan.streamed else blocks
     waves = ceil(nest.blocks / (machine.units * block.resident))
     asked = _asked(nest, body, block, frozenset() if atoms is None else atoms.buffers())
     rate = multiply_rate(machine, double=work.is_float and work.value_bytes == 8)
     instructions = body.points * (work.fused + work.other) if atoms is None else atoms.instructions
     multiplying = block.warps * times * instructions / max(rate, 0.1)
     if atoms is not None:
-        multiplying = tensor_cycles(nest, atoms, times, block.warps, min(block.resident, most))
+        multiplying = tensor_cycles(nest, atoms, times, block.warps, min(block.resident, blocks))
     issue = block.warps * times * (instructions + asked.instructions + 3.0) + asked.copies
     near_bytes, far_bytes = _traffic(nest, block)
     guarded = _guarded(nest, waves)
@@ -273,10 +277,12 @@ def _combining(nest: CostNest, block: Residency, waves: int) -> float:
             case Combine.ATOMIC:
                 total += results * reduced * cycle / 64 + reduced * 2 * cycle
             case Combine.TICKET:
-                total += 2e-6
+                total += TICKETS
             case _:
                 moved = results * reduced * max(nest.work.widths) * 2
                 total += moved / machine.bandwidth / 2 + reduced * 2e-9
+    if nest.plan.streamed:
+        total += TICKETS
     if nest.work.stage.scattered:
         held = any(h.region is Space.SM for s in nest.plan.steps for h in s.holdings)
         total += prod(nest.work.extents) * cycle / machine.units / (8 if held else 1)

@@ -46,9 +46,9 @@ class GroupWork:
     rows. slices: of a tile, each of `depth` elements of k. tiles: of the whole product, with the parts of the
     sum and what fills clusters up. moved: bytes of memory traffic, written: bytes of the results. result:
     bytes of one of them. boxed: the copy engine stores them. turned: a row of the result runs along the rows
-    of a tile. shared: by how many blocks of a cluster each factor's slice is shared. crooked: whether its
-    rows begin at odd multiples of 16 bytes. promote: elements of k after which threads add what the
-    atoms have summed; 0: never."""
+    of a tile. turns: warp groups take tiles by turns. shared: by how many blocks of a cluster each factor's
+    slice is shared. crooked: whether its rows begin at odd multiples of 16 bytes. promote: elements of k
+    after which threads add what the atoms have summed; 0: never."""
 
     atom: Atom
     tile: tuple[int, int]
@@ -61,6 +61,7 @@ class GroupWork:
     result: int
     boxed: bool = False
     turned: bool = False
+    turns: bool = False
     parts: int = 1
     joining: Joining = Joining.KERNEL
     shared: tuple[int, int] = (1, 1)
@@ -73,19 +74,25 @@ def group_seconds(work: GroupWork, machine: Machine) -> float:
     size, (rows, columns) = work.atom.left.bytes, work.tile
     peak = tensor_peak(machine, work.atom.left) / (2 * machine.units * machine.clock)
     multiplied = rows * columns * work.depth / peak
-    # each warp group reads its rows and all columns for itself
-    read = (rows + work.groups * columns) * work.depth * size / SHARED_BYTES
+    # each atom reads its 64 rows and all columns
+    read = (rows + ceil(rows / work.atom.m) * columns) * work.depth * size / SHARED_BYTES
     sides = zip(work.tile, work.shared, work.crooked, strict=True)
     lines = sum(side / shared * (CROOKED if crooked else 1.0) for side, shared, crooked in sides)
     near = max(min(1.0, work.tiles / machine.units) / NEAR_BYTES, 1.0 / MOST_NEAR_BYTES)
-    slice_cycles = SLICE + joined(SIDES, multiplied, read, lines * work.depth * size * near)
+    slice_cycles = (SLICE / 2 if work.turns else SLICE) + joined(
+        SIDES, multiplied, read, lines * work.depth * size * near
+    )
     if work.promote:
         # while the threads of one warp group add, the atoms of the others run
         slice_cycles += ADDED * rows * columns / work.groups * work.depth / work.promote
     cluster = prod(work.shared)
     waves = ceil(work.tiles / cluster / machine.clusters(cluster))
-    tile_cycles = work.slices * slice_cycles + _stored(work)
+    stored = _stored(work)
+    tile_cycles = work.slices * slice_cycles + stored
     cycles = START + waves * tile_cycles
+    if work.turns:
+        # while one warp group multiplies, another stores
+        cycles = START + waves * max(tile_cycles - stored, stored) + stored
     if cluster > 1:
         cycles = START + MEETING + waves * tile_cycles * CLUSTERED
     memory = transfer(machine, work.moved, COSTS.reached)

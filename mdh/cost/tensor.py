@@ -72,7 +72,8 @@ class AtomWork:
     block. For a block in a slice: multiplies, its multiply-adds; fragments, bytes that warps load from shared
     memory; copied, bytes that come in, of which `turned` are moved element by element. slots: of a copy.
     results: of a block; cut: their rows begin at no multiples of 16 bytes. moved: bytes of memory traffic,
-    written: bytes of the results. parts: of the sum, joined as `joining` says.
+    written: bytes of the results. parts: of the sum, joined as `joining` says. runs: of the loop over slices,
+    each of which begins without any.
     """
 
     atom: Atom
@@ -91,6 +92,7 @@ class AtomWork:
     written: int
     parts: int = 1
     joining: Joining = Joining.KERNEL
+    runs: int = 1
 
 
 def tensor_peak(machine: Machine, factor: DType) -> float:
@@ -138,7 +140,8 @@ def atom_seconds(work: AtomWork, machine: Machine) -> float:
         waited = fitted.latency / (work.slots - 1) if work.slots > 1 else fitted.latency + busy
         exposed = fitted.exposed * max(1.0 / count**2, min(1.0, SCHEDULERS / warps))
         slice_cycles = max(max(busy, near) + exposed, waited) + moved
-        return work.slices * slice_cycles + count * stored + fitted.block
+        begun = (work.runs - 1) * fitted.latency / count
+        return work.slices * slice_cycles + begun + count * stored + fitted.block
 
     full, rest = divmod(busiest(machine, work.blocks), work.resident)
     busy = (full * cycles(work.resident) + cycles(rest)) / machine.clock

@@ -81,6 +81,8 @@ def box_store(program: Program, plan: StagePlan, levels: Levels) -> ResultBoxes 
     )
     if plan.combines[f]:
         return f"its partial results meet by `{plan.combines[f][-1]}`", "@store(plain)"
+    if len(product.m) > 1 or len(product.n) > 1:
+        return "several dimensions share an axis of its atoms", "@store(plain)"
     axis = _axis(program, plan, levels, product, output, buffer.shape)
     if not isinstance(axis, int):
         return axis
@@ -92,8 +94,8 @@ def box_store(program: Program, plan: StagePlan, levels: Levels) -> ResultBoxes 
         ]
         fact = f"an atom's {product.atom.n} columns do not fall into pieces of {columns}"
         return fact, f"subtile: {', '.join(map(str, fitting))}"
-    atoms = step.splits[product.m].parts * step.splits[product.n].parts
-    groups = plan.units(Layer.WGP)
+    atoms = step.atoms[0] * step.atoms[1]
+    groups = plan.units(Layer.WGP) * plan.teams
     pieces = product.atom.n // columns
     return ResultBoxes(holding.buffer, buffer.dtype, axis, product.atom.m, columns, pieces, atoms, groups)
 
@@ -110,7 +112,7 @@ def _axis(
     lies behind the end of a box is behind the end of the array."""
     plain = "@store(plain)"
     index = affine_index(program, plan.stage, output.index)
-    m, n = str(product.m), str(product.n)
+    m, n = str(product.m[0].dim), str(product.n[0].dim)
     names = {d: {m, n} & f.names for d, f in enumerate(index or ())}
     own = [d for d, found in names.items() if found]
     if index is None or len(own) != 2 or own[1] != len(shape) - 1 or names[own[0]] != {m}:

@@ -55,7 +55,8 @@ def encoded_map(said: TensorMap, address: int) -> Any:
     longs, words = ctypes.c_uint64 * rank, ctypes.c_uint32 * rank
     status = driver().cuTensorMapEncodeTiled(
         out, TYPES[said.dtype], rank, ctypes.c_void_p(address), longs(*extents), longs(*pitches, 0),
-        words(*reversed(said.box)), words(*[1] * rank), 0, SWIZZLES[said.swizzle], PROMOTION, 0,
+        words(*reversed(said.passed)), words(*reversed(said.steps or (1,) * rank)), 0,
+        SWIZZLES[said.swizzle], PROMOTION, 0,
     )  # fmt: skip
     must(status)
     return out

@@ -12,6 +12,8 @@ from mdh.ir.expr import Expr
 
 MOST_BOX = 256
 """Elements of a box along one dimension."""
+MOST_STEP = 8
+"""Elements from one of a box to the next along a dimension; those of the last one lie side by side."""
 MOST_RANK = 5
 """Dimensions of an array that the copy engine can see."""
 UNIT = 16
@@ -34,7 +36,8 @@ class TensorMap:
 
     buffer: the array. shape: its extents, the slowest dimension first. box: the elements that one copy moves
     along each. swizzle: bytes of the span in which it moves chunks of 16 bytes; 0 for none. written: whether
-    boxes are stored to the array.
+    boxes are stored to the array. steps: from one element of a box to the next along each dimension; empty:
+    1 along all.
     """
 
     name: str
@@ -44,6 +47,12 @@ class TensorMap:
     box: tuple[int, ...]
     swizzle: int = 0
     written: bool = False
+    steps: tuple[int, ...] = ()
+
+    @property
+    def passed(self) -> tuple[int, ...]:
+        """Elements of the array that a box passes along each dimension, as the driver counts them."""
+        return tuple(n * step for n, step in zip(self.box, self.steps or (1,) * len(self.box), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ The same digits with other weights give the element's position in a tile of memo
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 from mdh.hardware import Layer
@@ -118,6 +119,16 @@ class Axis:
     @property
     def extent(self) -> int:
         return self.points if self.packed else self.box
+
+    @property
+    def pace(self) -> int | None:
+        """What one step along the axis adds to the index, where it is the same everywhere; else None."""
+        if not self.packed:
+            return 1
+        # digits, put together again, are the coordinate that they were taken from
+        paces = {Fraction(coefficient, radix) for _, _, coefficient, radix in self.variables}
+        found = paces.pop() if len(paces) == 1 else None
+        return None if found is None or found.denominator > 1 else int(found)
 
     def local(self, index: Affine) -> Affine:
         """The position in the tile of the element at a program index."""

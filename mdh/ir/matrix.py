@@ -22,6 +22,24 @@ class LoadMatrix:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreMatrix:
+    """`stmatrix`: the lanes of a warp store 8 x 8 matrices of 16-bit elements.
+
+    src: two registers for each matrix, which follow one another. Lane number 4 y + x gives the elements 2 x
+    and 2 x + 1 of row y. Lanes 8 r … 8 r + 7 say by `index` where the rows of matrix number r begin: 16
+    aligned bytes of an SM buffer.
+    """
+
+    src: Load
+    dst: str
+    index: tuple[Expr, ...]
+
+    @property
+    def count(self) -> int:
+        return self.src.lanes // 2
+
+
+@dataclass(frozen=True, slots=True)
 class Mma:
     """A warp's acc += a b: each lane gives its elements of the three matrices, which lie in registers as the
     atom says. Factors lie in registers of type U32, which several share that are shorter; those of f64
@@ -97,4 +115,4 @@ class MmaWait:
     pending: int
 
 
-MatrixStmt = LoadMatrix | Mma | GroupMma | MmaFence | MmaCommit | MmaWait
+MatrixStmt = LoadMatrix | StoreMatrix | Mma | GroupMma | MmaFence | MmaCommit | MmaWait

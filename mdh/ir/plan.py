@@ -5,9 +5,11 @@ All `^`, aliases, defaults and fallbacks are resolved; every step, the implied l
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
 
-from mdh.hardware import BlockOrder, CacheHint, Combine, Engine, Layer, Space
-from mdh.ir.atoms import Atom
+from mdh.hardware import THREADED, BlockOrder, CacheHint, Combine, Engine, Layer, Space
+from mdh.ir.atoms import GROUP_LANES, Atom
 from mdh.ir.expr import Load
 from mdh.ir.program import Program, Stage
 from mdh.ir.tile import Tiles
@@ -69,9 +71,9 @@ class Holding:
     """`C:R[l]` of an output, or attributes on its `^`: where partial results live.
 
     region: None if no region opens at this step and the entry only carries attributes. combine: how parts of
-    a reduction that core layers split are combined (shuffle, shared, cluster, atomic, ticket, kernel); None
-    if this entry does not say. engine: `tma` if the copy engine stores the results, `subtile` columns at
-    once.
+    a reduction that core layers split are combined (shuffle, shared, cluster, atomic, ticket, kernel), or
+    `stream`; None if this entry does not say. engine: `tma` if the copy engine stores the results, `subtile`
+    columns at once.
     """
 
     buffer: str
@@ -86,18 +88,47 @@ class Holding:
 
 
 @dataclass(frozen=True, slots=True)
+class AtomDim:
+    """A dimension on an axis of an atom: it has `tile` elements in `room` places, of which the last ones may
+    be empty. weight: places from an element to the next one; elements of the dimensions behind it lie between
+    them."""
+
+    dim: int
+    tile: int
+    room: int
+    weight: int
+
+    def of(self, place: int) -> int:
+        """The element at a place along the axis."""
+        return place // self.weight % self.room
+
+
+@dataclass(frozen=True)
 class Product:
-    """What the atoms of an MMA step compute: C += A B. m, n, k: the dimensions that they run over. left,
-    right: the reads of A and B. held: index of the step at which an entry puts A into registers for atoms of
-    warp groups; None: they read it in shared memory."""
+    """What the atoms of an MMA step compute: C += A B. m, n, k: the dimensions that they run over, the last
+    one of each axis the fastest. left, right: the reads of A and B. held: index of the step at which an entry
+    puts A into registers for atoms of warp groups; None: they read it in shared memory."""
 
     atom: Atom
-    m: int
-    n: int
-    k: int
+    m: tuple[AtomDim, ...]
+    n: tuple[AtomDim, ...]
+    k: tuple[AtomDim, ...]
     left: Load
     right: Load
     held: int | None = None
+
+    @property
+    def axes(self) -> dict[str, tuple[AtomDim, ...]]:
+        return {"m": self.m, "n": self.n, "k": self.k}
+
+    @property
+    def dims(self) -> tuple[AtomDim, ...]:
+        return (*self.m, *self.n, *self.k)
+
+    @cached_property
+    def taken(self) -> frozenset[int]:
+        """All dimensions that the atoms run over."""
+        return frozenset(x.dim for x in self.dims)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +164,14 @@ class PlanStep:
         it does so within a turn. 0: it has none."""
         if self.promote is None or self.product is None:
             return 0
-        return max(1, self.promote // self.splits[self.product.k].parent)
+        return max(1, self.promote // prod(self.splits[x.dim].parent for x in self.product.k))
+
+    @property
+    def atoms(self) -> tuple[int, int, int]:
+        """Atoms along m, n and k that the unit of an MMA step issues."""
+        axes = () if self.product is None else (self.product.m, self.product.n, self.product.k)
+        m, n, k = (prod(self.splits[x.dim].parts for x in dims) for dims in axes)
+        return m, n, k
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +179,13 @@ class Roles:
     """`@roles`: `load` warp groups of a block copy, the others, of which there are `math`, compute.
 
     registers: of each thread that copies, and of each that computes; None: the compiler's share for both.
+    turns: the groups that compute form teams, which take the tiles of the block by turns.
     """
 
     load: int
     math: int
     registers: tuple[int, int] | None = None
+    turns: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +235,29 @@ class StagePlan:
     def clustered(self) -> bool:
         """Whether the blocks of the grid form clusters."""
         return self.grid.one_cluster or self.units(Layer.CLU) > 1
+
+    @property
+    def streamed(self) -> bool:
+        """Whether the blocks of the grid share the iterations of all tiles evenly (`@combine(stream)`)."""
+        return any(h.combine is Combine.STREAM for step in self.steps for h in step.holdings)
+
+    @property
+    def threads(self) -> int:
+        """Threads that compute a tile of a block together: those that the steps split over."""
+        return prod(self.units(layer) for layer in THREADED)
+
+    @property
+    def teams(self) -> int:
+        """Sets of so many threads that take the tiles of a block by turns; 1: the same threads take all."""
+        if self.roles is None or not self.roles.turns:
+            return 1
+        return max(1, self.roles.math * GROUP_LANES // self.threads)
+
+    @property
+    def block_threads(self) -> int:
+        """All threads of a block on a GPU: those that compute, and those that only copy."""
+        copying = 0 if self.roles is None else self.roles.load * GROUP_LANES
+        return self.threads * self.teams + copying
 
     def units(self, layer: Layer) -> int:
         """The number of units of a layer: the product of its parts over all dimensions."""

@@ -69,7 +69,7 @@ class Tile:
         for d in reversed(range(len(part))):
             fastest = d == len(part) - 1
             cut = any(n < self.shape[-1 - i] for i, n in enumerate(box) if i or not self.span)
-            most = self.span if fastest and self.span else MOST_BOX
+            most = self.span if fastest and self.span else MOST_BOX // (self.axes[d].pace or 1)
             divisors = (n for n in range(min(most, part[d]), 0, -1) if part[d] % n == 0)
             box.append(1 if cut else next(divisors))
         shape = tuple(reversed(box))

@@ -3,12 +3,10 @@
 from collections.abc import Iterator
 from typing import assert_never
 
-from mdh.hardware import Engine
+from mdh.hardware import UNIT_AXES, Engine
 from mdh.ir.affine import Affine
 from mdh.ir.layout import Axis, Level, Levels
 from mdh.ir.tile import Compute, Copy, Finish, Hold, Join, Loop, Node, Tile, Tiles, Units
-
-_AXES = "xyz"
 
 
 def print_tiles(tiles: Tiles) -> str:
@@ -30,7 +28,7 @@ def _nodes(tiles: Tiles, body: tuple[Node, ...], depth: int) -> Iterator[str]:
     for node in body:
         match node:
             case Units(level):
-                yield f"{margin}{level.layer}.{_AXES[level.axis]} {_counted(level)}"
+                yield f"{margin}{level.layer}.{UNIT_AXES[level.axis]} {_counted(level)}"
             case Loop(level):
                 yield f"{margin}{'lanes' if node.lanes else 'for'} {_counted(level)}"
             case Copy():

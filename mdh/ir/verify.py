@@ -21,7 +21,7 @@ from mdh.ir.kernel import (
     Store,
     While,
 )
-from mdh.ir.matrix import GroupMma, LoadMatrix, Mma
+from mdh.ir.matrix import GroupMma, LoadMatrix, Mma, StoreMatrix
 from mdh.ir.walk import bodies, declared_by, expressions, statements
 
 
@@ -103,6 +103,9 @@ def _accesses(kernel: Kernel, s: Stmt, bufs: dict[str, Buf]) -> None:
         case LoadMatrix():
             _rank(kernel, s.src, s.index, bufs)
             _registers(kernel, s.dst, bufs)
+        case StoreMatrix():
+            _rank(kernel, s.dst, s.index, bufs)
+            _registers(kernel, (s.src,), bufs)
         case Mma(_, acc, a, b):
             _registers(kernel, (*acc, *a, *b), bufs)
         case GroupMma():

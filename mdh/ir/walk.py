@@ -37,7 +37,16 @@ from mdh.ir.kernel import (
     Wait,
     While,
 )
-from mdh.ir.matrix import GroupMma, LoadMatrix, Mma, MmaCommit, MmaFence, MmaWait, SharedMatrix
+from mdh.ir.matrix import (
+    GroupMma,
+    LoadMatrix,
+    Mma,
+    MmaCommit,
+    MmaFence,
+    MmaWait,
+    SharedMatrix,
+    StoreMatrix,
+)
 
 
 def bodies(s: Stmt) -> tuple[tuple[Stmt, ...], ...]:
@@ -108,6 +117,8 @@ def map_expressions(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
             return replace(s, cond=f(s.cond))
         case LoadMatrix():
             return replace(s, dst=_places(s.dst, f), index=tuple(map(f, s.index)))
+        case StoreMatrix():
+            return replace(s, src=_places((s.src,), f)[0], index=tuple(map(f, s.index)))
         case Mma():
             return replace(s, acc=_places(s.acc, f), a=_places(s.a, f), b=_places(s.b, f))
         case GroupMma():
@@ -157,6 +168,8 @@ def expressions(s: Stmt) -> tuple[Expr, ...]:
         out.extend((*s.acc, *s.a, *s.b))
     if isinstance(s, GroupMma):
         out.extend((s.acc, *s.held))
+    if isinstance(s, StoreMatrix):
+        out.append(s.src)
     return tuple(out)
 
 
@@ -229,6 +242,8 @@ def stored(s: Stmt) -> list[BufferElement]:
             return [BufferElement(s.dst, s.dst_index)]
         case LoadMatrix():
             return [BufferElement(r.buffer, r.index) for r in s.dst]
+        case StoreMatrix():
+            return [BufferElement(s.dst, s.index)]
         case Mma():
             return [BufferElement(r.buffer, r.index) for r in s.acc]
         case GroupMma():
@@ -271,6 +286,8 @@ def with_buffers(s: Stmt, names: Mapping[str, str]) -> Stmt:
             return replace(s, dst=names.get(s.dst, s.dst), src=names.get(s.src, s.src))
         case LoadMatrix():
             return replace(s, dst=_renamed(s.dst, names), src=names.get(s.src, s.src))
+        case StoreMatrix():
+            return replace(s, src=_renamed((s.src,), names)[0], dst=names.get(s.dst, s.dst))
         case Mma():
             return replace(s, acc=_renamed(s.acc, names), a=_renamed(s.a, names), b=_renamed(s.b, names))
         case GroupMma():

@@ -1,23 +1,24 @@
 """Atoms of tensor cores: a warp loads fragments of the factors, and multiplies all pairs of them.
 
 Requires what K170, K172 and K173 check. The lanes' elements of the results are those of the levels that split
-an atom (`mdh.checker.atoms.lane_steps`), so that regions and epilogues need to know nothing of atoms. The
-loops over atoms keep no order: for each part of k all fragments are loaded once, then multiplied.
+an atom (`mdh.checker.atom_places.lane_steps`), so that regions and epilogues need to know nothing of atoms.
+The loops over atoms keep no order: for each part of k all fragments are loaded once, then multiplied.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import prod
 
 from mdh.hardware import Space
-from mdh.ir.affine import Affine
 from mdh.ir.atoms import GROUP_LANES, LANES, WORD, Fragment, FragmentPlace, LaneDigit
-from mdh.ir.construct import loop
+from mdh.ir.construct import loop, number, scaled
 from mdh.ir.dtype import I32, TF32, U32, DType
 from mdh.ir.expr import Binary, Call, Const, Expr, Load, Var
 from mdh.ir.intrinsic import Intrinsic
-from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Stmt, Store
+from mdh.ir.kernel import Alloc, Buf, Comment, ForKind, If, Let, Stmt, Store
 from mdh.ir.layout import Level
 from mdh.ir.matrix import LoadMatrix, Mma
-from mdh.ir.plan import Product
+from mdh.ir.plan import AtomDim, Product
 from mdh.lower.nest import Nest
 from mdh.lower.promotion import after_turn, chunks, first_accumulator, take_over
 from mdh.lower.scope import Region, Scope, key_of
@@ -27,31 +28,49 @@ MATRIX, MOST = 8, 4
 
 
 @dataclass(frozen=True, slots=True)
+class _Digits:
+    """Where an atom's elements lie along one of its axes. dims: with the variable that stands for all levels
+    that split the atom along each; None: it has one element there. gone: variables of the other levels."""
+
+    place: FragmentPlace
+    dims: tuple[tuple[AtomDim, str | None], ...]
+    gone: tuple[str, ...]
+
+    def values(self, terms: Callable[[AtomDim], list[Expr]], run: int = 1) -> dict[str, Expr]:
+        """What the variables stand for. terms: of the element's number along a dimension. run: how many
+        elements are read from there on, along the fastest dimension."""
+        out: dict[str, Expr] = {}
+        for x, var in self.dims:
+            if var is not None:
+                # lanes at empty places read an element that is there
+                e, last = _sum(terms(x)), x.tile - (run if x.weight == 1 else 1)
+                out[var] = e if x.tile == x.room else Call(Intrinsic.IMIN, (e, _const(last)), I32)
+        return out
+
+
+@dataclass(frozen=True, slots=True)
 class _Factor:
-    """A or B. type: in which atoms read it. buf: fragments by atom and register. atoms: the loop over atoms
-    along its own dimension; None: there is one. own, along: where an element lies along that dimension and
-    along k. nest: in which the variables `element` and `depth` are the places in the atom along the two.
-    lanes: that share an atom. deep: the loop over parts of k, if there are fragments of all of them."""
+    """A or B. type: in which atoms read it. buf: fragments by atom and register. atoms: the loops over atoms
+    along its own dimensions. own, along: where an element lies along these and along k. lanes: that share an
+    atom. deep: the loops over parts of k, if there are fragments of all of them."""
 
     load: Load
     type: DType
     buf: Buf
-    atoms: Level | None
-    own: FragmentPlace
-    along: FragmentPlace
+    atoms: tuple[Level, ...]
+    own: _Digits
+    along: _Digits
     nest: Nest
-    element: str
-    depth: str
     lanes: int = LANES
-    deep: Level | None = None
+    deep: tuple[Level, ...] = ()
 
     @property
     def registers(self) -> int:
         return self.buf.shape[1]
 
     @property
-    def count(self) -> int:
-        return 1 if self.atoms is None else self.atoms.parts
+    def sides(self) -> tuple[_Digits, _Digits]:
+        return self.own, self.along
 
 
 def emit_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
@@ -67,51 +86,56 @@ def emit_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
     region = next(r for r in reversed(nest.regions) if r.fold == 0)
     body: list[Stmt] = [
         Alloc(left.buf), Alloc(right.buf), *_fill(left, lane, scope), *_fill(right, lane, scope),
-        *_loop(left.atoms, 1, _loop(right.atoms, 1, [_multiply(nest, product, region, left, right, s)])),
+        *_loops(left.atoms, _loops(right.atoms, [_multiply(nest, product, region, left, right, s)])),
     ]  # fmt: skip
-    others = [g for g in nest.guards(scope) if g.dim not in (product.m, product.n, product.k)]
+    others = [g for g in nest.guards(scope) if g.dim not in product.taken]
     cond = nest.condition(others, scope)
-    number = Binary("%", Var(nest.tid), Const(LANES, I32), I32) if nest.threads > LANES else Var(nest.tid)
+    mine = Binary("%", Var(nest.tid), Const(LANES, I32), I32) if nest.threads > LANES else Var(nest.tid)
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
-    out.append(Let(lane, number, below=LANES))
-    deep = _level(nest, s, product.k)
-    for start, stop in chunks(step, 1 if deep is None else deep.parts):
-        out += body if deep is None else [loop(deep.var, stop, body, ForKind.UNROLL, start=start)]
+    out.append(Let(lane, mine, below=LANES))
+    deep = _levels(nest, s, product.k)
+    inner = _loops(deep[1:], body)
+    for start, stop in chunks(step, deep[0].parts if deep else 1):
+        out += [loop(deep[0].var, stop, inner, ForKind.UNROLL, start=start)] if deep else inner
         if step.promoted_turns == 1:
             out += take_over(nest, region, s)
     out += after_turn(nest, region, s, scope)
     return out if cond is None else [If(cond, tuple(out))]
 
 
-def _level(nest: Nest, step: int, dim: int) -> Level | None:
-    return next((lv for lv in nest.levels.by_dim[dim] if lv.step == step), None)
+def _levels(nest: Nest, step: int, dims: tuple[AtomDim, ...]) -> tuple[Level, ...]:
+    """The loops over atoms along an axis."""
+    found = (lv for x in dims for lv in nest.levels.by_dim[x.dim] if lv.step == step)
+    return tuple(found)
 
 
-def _loop(level: Level | None, by: int, body: list[Stmt]) -> list[Stmt]:
-    if level is None:
-        return body
-    stop, zero = Const(level.parts, I32), Const(0, I32)
-    return [For(level.var, zero, stop, Const(by, I32), tuple(body), ForKind.UNROLL)]
+def _loops(levels: tuple[Level, ...], body: list[Stmt], by: int = 1) -> list[Stmt]:
+    """by: of the innermost loop, if there is one."""
+    for level in reversed(levels):
+        body = [loop(level.var, level.parts, body, ForKind.UNROLL, step=by)]
+        by = 1
+    return body
 
 
-def _factor(nest: Nest, product: Product, load: Load, dim: int, s: int) -> _Factor:
+def _factor(nest: Nest, product: Product, load: Load, dims: tuple[AtomDim, ...], s: int) -> _Factor:
     atom = product.atom
-    fragment: Fragment = atom.a if dim == product.m else atom.b
-    own, along = (fragment.row, fragment.column) if dim == product.m else (fragment.column, fragment.row)
-    atoms = _level(nest, s, dim)
-    inner = [lv.var for lv in nest.levels.by_dim[dim] if lv.step > s]
-    depth = next(lv.var for lv in nest.levels.by_dim[product.k] if lv.step > s)
-    # the last digit of the dimension stands for all that split an atom
-    gone = {var: Affine() for var in inner[:-1]}
-    index = tuple(i.substitute(gone) if d == dim else i for d, i in enumerate(nest.levels.index))
+    fragment: Fragment = atom.a if dims is product.m else atom.b
+    own, along = (fragment.row, fragment.column) if dims is product.m else (fragment.column, fragment.row)
+    atoms = _levels(nest, s, dims)
     registers = fragment.count // atom.packed
-    count = 1 if atoms is None else atoms.parts
+    count = prod(level.parts for level in atoms)
     kind = U32 if atom.left.bytes <= WORD else load.dtype
     name = nest.fresh(f"{load.buffer}_atoms")
     buf = Buf(name, Space.RM, kind, (count, registers), (registers, 1), align=16)
-    levels = replace(nest.levels, index=index)
-    own_nest = replace(nest, tiles=replace(nest.tiles, levels=levels))
-    return _Factor(load, atom.left, buf, atoms, own, along, own_nest, inner[-1], depth)
+    sides = (_digits(nest, own, dims, s), _digits(nest, along, product.k, s))
+    return _Factor(load, atom.left, buf, atoms, *sides, nest)
+
+
+def _digits(nest: Nest, place: FragmentPlace, dims: tuple[AtomDim, ...], s: int) -> _Digits:
+    inner = [(x, [lv.var for lv in nest.levels.by_dim[x.dim] if lv.step > s]) for x in dims]
+    # the last digit of a dimension stands for all that split an atom
+    found = tuple((x, names[-1] if names else None) for x, names in inner)
+    return _Digits(place, found, tuple(name for _, names in inner for name in names[:-1]))
 
 
 def _multiply(nest: Nest, product: Product, region: Region, left: _Factor, right: _Factor, s: int) -> Mma:
@@ -121,11 +145,10 @@ def _multiply(nest: Nest, product: Product, region: Region, left: _Factor, right
 
 
 def _registers(factor: _Factor) -> tuple[Load, ...]:
-    atom: Expr = Const(0, I32) if factor.atoms is None else Var(factor.atoms.var)
-    if factor.deep is not None:
-        part: Expr = Var(factor.deep.var)
-        whole = part if factor.count == 1 else Binary("*", part, Const(factor.count, I32), I32)
-        atom = _sum([whole, atom])
+    atom = number((Var(level.var), level.parts) for level in factor.atoms)
+    if factor.deep:
+        part = number((Var(level.var), level.parts) for level in factor.deep)
+        atom = _sum([scaled(part, prod(level.parts for level in factor.atoms)), atom])
     buf = factor.buf
     return tuple(Load(buf.name, (atom, Const(r, I32)), buf.dtype) for r in range(factor.registers))
 
@@ -133,10 +156,11 @@ def _registers(factor: _Factor) -> tuple[Load, ...]:
 def _result(nest: Nest, product: Product, region: Region, at: tuple[int, int], s: int) -> Load:
     """The register of the element at a row and column that lane 0 holds."""
     values: dict[str, Expr] = {}
-    for dim, place in ((product.m, at[0]), (product.n, at[1])):
-        for level in nest.levels.by_dim[dim]:
-            if level.step > s and level.layer is None:
-                values[level.var] = Const(place // level.tile, I32)
+    for dims, place in ((product.m, at[0]), (product.n, at[1])):
+        for x in dims:
+            for level in nest.levels.by_dim[x.dim]:
+                if level.step > s and level.layer is None:
+                    values[level.var] = Const(x.of(place) // level.tile % level.parts, I32)
     buf = first_accumulator(region)
     return Load(buf.name, region.index(values), buf.dtype)
 
@@ -145,20 +169,27 @@ def _result(nest: Nest, product: Product, region: Region, at: tuple[int, int], s
 
 
 def _fill(factor: _Factor, lane: str, scope: Scope) -> list[Stmt]:
+    gone = {var: 0 for side in factor.sides for var in side.gone}
+    scope = replace(scope, fixed={**scope.fixed, **gone})
     if factor.type.bytes >= WORD:
-        return _loop(factor.atoms, 1, [_element(factor, v, lane, scope) for v in range(factor.registers)])
+        return _loops(factor.atoms, [_element(factor, v, lane, scope) for v in range(factor.registers)])
     together = MOST // factor.registers
-    while factor.count % together:
+    while factor.atoms and factor.atoms[-1].parts % together:
         together //= 2
-    return _loop(factor.atoms, together, [_matrices(factor, together, lane, scope)])
+    together = together if factor.atoms else 1
+    return _loops(factor.atoms, [_matrices(factor, together, lane, scope)], together)
 
 
 def _element(factor: _Factor, v: int, lane: str, scope: Scope) -> Store:
-    at: dict[str, Expr] = {
-        name: _sum([*(_digit(d, Var(lane), factor.lanes) for d in place.lane), _const(place.of(0, v))])
-        for name, place in ((factor.element, factor.own), (factor.depth, factor.along))
-    }
-    inner = replace(scope, values={**scope.values, **at})
+    at: dict[str, Expr] = {}
+    for side in factor.sides:
+
+        def terms(x: AtomDim, place: FragmentPlace = side.place) -> list[Expr]:
+            lanes = [_digit(d, Var(lane), factor.lanes) for d in _of(x, place.lane)]
+            return [*lanes, _const(x.of(place.of(0, v)))]
+
+        at |= side.values(terms)
+    inner = scope.with_values(at)
     to, value = _registers(factor)[v], factor.nest.load(factor.load, inner)
     rounded = Call(Intrinsic.TO_TF32, (value,), U32) if factor.type == TF32 else value
     return Store(to.buffer, to.index, rounded)
@@ -170,17 +201,23 @@ def _matrices(factor: _Factor, together: int, lane: str, scope: Scope) -> LoadMa
     rows = _rows_along_k(factor, scope)
     eighth: Expr = Binary("/", Var(lane), Const(MATRIX, I32), I32)
     alone = count * MATRIX == factor.lanes
-    number = eighth if alone else Binary("%", eighth, Const(count, I32), I32)
-    row = Binary("%", Var(lane), Const(MATRIX, I32), I32)
+    which = eighth if alone else Binary("%", eighth, Const(count, I32), I32)
     at: dict[str, Expr] = {}
-    for name, place, first in ((factor.element, factor.own, rows), (factor.depth, factor.along, not rows)):
-        starts = [_start(factor, d, number, count) for d in place.element]
-        starts += [_digit(d, Var(lane), factor.lanes) for d in place.lane if d.div >= LANES]
-        at[name] = _sum([*starts, row] if first else starts)
-    if factor.atoms is not None and together > 1:
-        behind = Binary("/", number, Const(factor.registers, I32), I32)
-        at[factor.atoms.var] = Binary("+", Var(factor.atoms.var), behind, I32)
-    source = factor.nest.load(factor.load, replace(scope, values={**scope.values, **at}))
+    for side, first in ((factor.own, rows), (factor.along, not rows)):
+
+        def terms(x: AtomDim, place: FragmentPlace = side.place, first: bool = first) -> list[Expr]:
+            starts = [_start(factor, d, x, which, count) for d in place.element]
+            warps = tuple(d for d in place.lane if d.div >= LANES)
+            starts += [_digit(d, Var(lane), factor.lanes) for d in _of(x, warps)]
+            row = [_digit(d, Var(lane), LANES) for d in _of(x, (LaneDigit(1, MATRIX, 1),))]
+            return [*starts, *row] if first else starts
+
+        at |= side.values(terms, 1 if first else MATRIX)
+    if together > 1:
+        last = factor.atoms[-1].var
+        behind = Binary("/", which, Const(factor.registers, I32), I32)
+        at[last] = Binary("+", Var(last), behind, I32)
+    source = factor.nest.load(factor.load, scope.with_values(at))
     dst = []
     for r in range(count):
         to = _registers(factor)[r % factor.registers]
@@ -189,22 +226,33 @@ def _matrices(factor: _Factor, together: int, lane: str, scope: Scope) -> LoadMa
     return LoadMatrix(tuple(dst), source.buffer, source.index, transposed=not rows)
 
 
-def _start(factor: _Factor, digit: LaneDigit, number: Expr, count: int) -> Expr:
-    """A digit of the first element of matrix `number`: those of an atom are its registers in turn."""
+def _of(x: AtomDim, digits: tuple[LaneDigit, ...]) -> list[LaneDigit]:
+    """What digits of a place say about the element of a dimension."""
+    found = (_part(x, d) for d in digits)
+    return [d for d in found if d is not None]
+
+
+def _part(x: AtomDim, d: LaneDigit) -> LaneDigit | None:
+    low, high = max(d.weight, x.weight), min(d.weight * d.count, x.weight * x.room)
+    return LaneDigit(d.div * low // d.weight, high // low, low // x.weight) if low < high else None
+
+
+def _start(factor: _Factor, digit: LaneDigit, x: AtomDim, which: Expr, count: int) -> Expr:
+    """A digit of the first element of matrix number `which`: those of an atom are its registers in turn."""
     packed = LANES // factor.load.dtype.bits
-    if digit.div < packed:
+    part = _part(x, digit)
+    if digit.div < packed or part is None:
         return Const(0, I32)
-    return _digit(replace(digit, div=digit.div // packed), number, count)
+    return _digit(replace(part, div=part.div // packed), which, count)
 
 
 def _rows_along_k(factor: _Factor, scope: Scope) -> bool:
-    """Whether the rows in shared memory run along k; else they run along the factor's own dimension."""
+    """Whether the rows in shared memory run along k; else they run along the factor's own dimensions."""
     access = factor.nest.access(factor.load.index)
     assert access is not None
     instance = scope.live[key_of(factor.load.buffer, access)]
     strides = instance.buf.strides[-len(access) :]
-    fastest = factor.nest.levels.of_var(factor.depth).dim
-    return str(fastest) in access[strides.index(1)].names
+    return any(str(x.dim) in access[strides.index(1)].names for x, _ in factor.along.dims)
 
 
 def _digit(d: LaneDigit, x: Expr, most: int) -> Expr:
@@ -237,7 +285,8 @@ def group_fragments(
     """Declares and loads the fragments of A for all atoms of a turn. Also returns the registers of one atom.
     lane: the thread's number in its warp group."""
     factor = _factor(nest, product, product.left, product.m, s)
-    deep = _level(nest, s, product.k)
-    shape = (factor.count * (1 if deep is None else deep.parts), factor.registers)
+    deep = _levels(nest, s, product.k)
+    count, registers = factor.buf.shape
+    shape = (count * prod(level.parts for level in deep), registers)
     factor = replace(factor, buf=replace(factor.buf, shape=shape), lanes=GROUP_LANES, deep=deep)
-    return [Alloc(factor.buf), *_loop(deep, 1, _fill(factor, lane, scope))], _registers(factor)
+    return [Alloc(factor.buf), *_loops(deep, _fill(factor, lane, scope))], _registers(factor)

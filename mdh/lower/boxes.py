@@ -7,6 +7,7 @@ fill slots as soon as they are free, and the others await them. Else one thread 
 
 from collections.abc import Iterable
 from dataclasses import replace
+from math import prod
 
 from mdh.decompose.multicast import Sharing
 from mdh.hardware import Engine, Layer, Space, SyncScope
@@ -46,7 +47,11 @@ def ring_of(nest: Nest, number: int) -> TokenRing:
         readers = nest.threads // GROUP_LANES if _by_groups(nest, step) else nest.threads
         readers *= _blocks(nest, step)
         free = tokens[1] if len(tokens) > 1 else None
-        rings[number] = TokenRing(tokens[0], free, nest.register("turn", U32), readers)
+        turn = nest.register("turn", U32)
+        around = nest.items[: nest.items.index(number)]
+        each = prod(it.parts for it in around if isinstance(it, Level))
+        first = nest.fresh("first") if nest.plan.teams > 1 else ""
+        rings[number] = TokenRing(tokens[0], free, turn, readers, each, first)
     return rings[number]
 
 
@@ -61,7 +66,7 @@ def _by_groups(nest: Nest, step: PlanStep) -> bool:
     product = _group_product(nest)
     if product is None:
         return False
-    if any(g.dim not in (product.m, product.n, product.k) for g in nest.levels.guards):
+    if any(g.dim not in product.taken for g in nest.levels.guards):
         return False
     copies = (c for c in nest.tiles.copies if nest.plan.steps[c.step] is step)
     read = _factors(nest, product.left if product.held is None else product.right, product.right)
@@ -120,6 +125,8 @@ def token_start(nest: Nest) -> list[Stmt]:
         first.append(InitTokens(ring.filled.name, 1))
         if ring.free is not None:
             first.append(InitTokens(ring.free.name, ring.readers))
+    if nest.plan.teams > 1:
+        first.append(InitTokens(nest.declarations.turns(nest.plan.teams).token.name, nest.threads))
     out += _one(nest, [*first, TokensReady()])
     scope = SyncScope.CLUSTER if shares(nest) else SyncScope.BLOCK
     return [*out, Barrier(scope, "the tokens are ready")]
@@ -179,14 +186,18 @@ def _boxes(nest: Nest, ring: TokenRing, copy: StagedCopy, slot: tuple[Expr, ...]
     boxes = copy.boxes if sharing is None else sharing.boxes
     assert boxes is not None
     array = nest.buffers[copy.staging.buffer]
-    said = TensorMap("", array.name, _type(nest, copy), array.shape, boxes.shape, dst.buf.swizzle)
+    paces = tuple(axis.pace or 1 for axis in dst.axes)
+    steps = paces if max(paces) > 1 else ()
+    seen = _type(nest, copy)
+    said = TensorMap("", array.name, seen, array.shape, boxes.shape, dst.buf.swizzle, steps=steps)
     name = nest.declarations.map_of(said).name
     mine = None if sharing is None else number((Var(lv.var), lv.parts) for lv in sharing.blocks)
     peers = None if sharing is None else _peers(nest, sharing)
     lead = slot if _slotted(copy) else ()
     out: list[Stmt] = []
     for start in boxes.starts:
-        first = [nest.expr(axis.low.shift(n), scope) for axis, n in zip(dst.axes, start, strict=True)]
+        ahead = [n * pace for n, pace in zip(start, paces, strict=True)]
+        first = [nest.expr(axis.low.shift(n), scope) for axis, n in zip(dst.axes, ahead, strict=True)]
         place: list[Expr] = [num(n) for n in start]
         block: Expr = num(start[-1] // dst.span) if dst.span else ZERO
         if sharing is not None and mine is not None:
@@ -253,12 +264,32 @@ def emit_boxed(nest: Nest, number: int, scope: Scope, emit: Emit) -> list[Stmt]:
 
 
 def _release(nest: Nest, step: PlanStep, ring: TokenRing) -> list[Stmt]:
-    """A slot is free again: this turn's, or where atoms still read it, that of the turn before."""
-    assert ring.free is not None
+    """A slot is free again: this turn's, or where atoms still read it, that of the turn before. The slots of
+    a tile's last turns are the next tile's to release, if the same threads compute that."""
     late, out = inflight(nest), list[Stmt]()
     if late >= ring.slots:
         out, late = [MmaWait(0)], 0
-    where = (_slot(ring, _turn(ring, -late)),)
+    begun: Expr | None = None
+    if late:
+        least = _unsigned("+", Var(ring.first, U32), late) if ring.first else Const(late, U32)
+        begun = Binary(">=", _turn(ring), least, I32)
+    return [*out, *_free(nest, step, ring, _turn(ring, -late), begun)]
+
+
+def release_last(nest: Nest) -> list[Stmt]:
+    """At the end of a tile, all atoms have ended: slots that its turns have not released are free."""
+    out: list[Stmt] = []
+    for n, ring in nest.declarations.rings.items():
+        late = inflight(nest) if nest.plan.teams > 1 else 0
+        for more in range(min(late, ring.each) if late < ring.slots else 0, 0, -1):
+            out += _free(nest, nest.plan.steps[n], ring, _turn(ring, -more))
+    return out
+
+
+def _free(nest: Nest, step: PlanStep, ring: TokenRing, turn: Expr, begun: Expr | None = None) -> list[Stmt]:
+    """The slot of a turn is free again. begun: whether there was this turn."""
+    assert ring.free is not None
+    where = (_slot(ring, turn),)
     blocks, groups = _blocks(nest, step), _by_groups(nest, step)
     lane = mod(Var(nest.tid), GROUP_LANES)
     if groups:
@@ -267,8 +298,7 @@ def _release(nest: Nest, step: PlanStep, ring: TokenRing) -> list[Stmt]:
         ranks = [None] if blocks == 1 else [num(n) for n in range(blocks)]
         arrive = [Arrive(ring.free.name, where, rank) for rank in ranks]
     speaker = None if not groups else equal(lane, 0) if blocks == 1 else less(lane, blocks)
-    begun = Binary(">=", _turn(ring), Const(late, U32), I32) if late else None
-    return [*out, *when(conjunction([speaker, begun]), arrive)]
+    return when(conjunction([speaker, begun]), arrive)
 
 
 def inflight(nest: Nest) -> int:

@@ -1,7 +1,8 @@
 """Closing a region whose results leave by the copy engine (`@store(tma)`), piece by piece.
 
 A warp group waits until the slot of shared memory that it writes next has been read, writes its elements of a
-piece there, and one of its threads asks for the box.
+piece there, and one of its threads asks for the box. Elements of 16 bits are written as matrices: with the
+swizzle of the box, the eight rows of each lie in different banks.
 """
 
 from collections.abc import Collection
@@ -11,21 +12,24 @@ from itertools import product as product_of
 from mdh.decompose.box_store import ResultBoxes, box_store
 from mdh.hardware import THREADED, Engine, Layer, Space, SyncScope
 from mdh.ir.affine import Affine
-from mdh.ir.atoms import GROUP_LANES
-from mdh.ir.construct import ZERO, add, equal, loop, mod, num, number, when
+from mdh.ir.atoms import GROUP_LANES, LANES
+from mdh.ir.construct import ZERO, add, div, equal, loop, mod, num, number, scaled, when
 from mdh.ir.copy_engine import BoxStore, StoreCommit, StoreFence, StoreWait, TensorMap
-from mdh.ir.expr import Expr, Load, Var, walk
-from mdh.ir.kernel import Barrier, Buf, ForKind, Stmt, Store
+from mdh.ir.expr import Const, Expr, Load, Var, walk
+from mdh.ir.kernel import Alloc, Barrier, Buf, ForKind, If, Stmt, Store
 from mdh.ir.layout import Level, row_major
+from mdh.ir.matrix import StoreMatrix
 from mdh.ir.plan import Product
 from mdh.ir.tile import ALIGNMENT, BOX_LINE
-from mdh.ir.walk import rewritten
+from mdh.ir.walk import rewritten, statements
 from mdh.lower.close import close_each
 from mdh.lower.nest import Nest
 from mdh.lower.scope import Region, Scope
 
 COLUMNS = 8
 """Of an atom's result that lie side by side with four lanes."""
+ROWS = 16
+"""Of an atom's result, with each warp."""
 
 
 def result_boxes(nest: Nest, region: Region) -> ResultBoxes | None:
@@ -43,7 +47,7 @@ def clips(nest: Nest, dims: Collection[int]) -> bool:
         return False
     _, product = _product(nest)
     brought = all(s.engine is Engine.TMA for step in nest.plan.steps for s in step.stagings)
-    return brought and _alone(nest) and all(d in (product.m, product.n) for d in dims)
+    return brought and _alone(nest) and set(dims) <= {x.dim for x in (*product.m, *product.n)}
 
 
 def _alone(nest: Nest) -> bool:
@@ -63,7 +67,7 @@ def close_boxed(nest: Nest, region: Region, boxes: ResultBoxes, scope: Scope) ->
     # loops of the region around its atoms, and over them
     held = (nest.levels.of_var(var) for var in region.loops if var not in scope.values)
     levels = [lv for lv in held if lv.step <= s and lv.layer not in THREADED]
-    levels.sort(key=lambda lv: (lv.step, lv.dim == product.n))
+    levels.sort(key=lambda lv: (lv.step, lv.dim == product.n[0].dim))
     atoms = product_of(*(range(lv.parts) for lv in levels), range(boxes.pieces))
     out: list[Stmt] = []
     for n, (*atom, piece) in enumerate(atoms):
@@ -108,29 +112,11 @@ def _speaks(nest: Nest) -> Expr:
 def _piece(
     nest: Nest, region: Region, boxes: ResultBoxes, stage: Buf, scope: Scope, piece: int, slot: Expr
 ) -> list[Stmt]:
-    s, product = _product(nest)
     groups = [lv for lv in nest.levels.all if lv.layer is Layer.WGP]
-    group = number((Var(lv.var), lv.parts) for lv in groups)
-    # the level over blocks of 8 columns, of which a piece has some
-    blocks = _level(nest, product.n, s + 1)
-    held = boxes.columns // COLUMNS
-    var = nest.fresh("column")
-    within: Expr = ZERO if held == 1 else Var(var)
-    values: dict[str, Expr] = {}
-    if blocks is not None:
-        values[blocks.var] = within if piece == 0 else add(num(piece * held), within)
-    outer = {lv.var: Affine() for lv in nest.levels.all if lv.step <= s}
-    here = scope.with_values(dict.fromkeys(values, within))
-    place = [nest.expr(nest.levels.index[d].substitute(outer), here) for d in (product.m, product.n)]
-
-    def staged(stmt: Stmt) -> Stmt:
-        if isinstance(stmt, Store) and stmt.buffer == boxes.buffer:
-            return Store(stage.name, (group, slot, *place), stmt.value)
-        return stmt
-
-    body = rewritten(tuple(close_each(nest, region, scope.with_values(values))), staged)
+    teams = [(nest.team, nest.plan.teams)] if nest.plan.teams > 1 else []
+    group = number([*teams, *((Var(lv.var), lv.parts) for lv in groups)])
+    written = _written(nest, region, boxes, stage, scope, piece, (group, slot))
     store = _store(nest, boxes, stage, (group, slot, ZERO, ZERO), scope, piece)
-    written = body if held == 1 else (loop(var, held, body, ForKind.UNROLL),)
     return [
         *when(_speaks(nest), [StoreWait(boxes.slots - 1)]),
         Barrier(SyncScope.GROUP, "the slot is free"),
@@ -138,6 +124,81 @@ def _piece(
         StoreFence(),
         Barrier(SyncScope.GROUP, "the slot is filled"),
         *when(_speaks(nest), [store, StoreCommit()]),
+    ]
+
+
+def _written(
+    nest: Nest, region: Region, boxes: ResultBoxes, stage: Buf, scope: Scope, piece: int,
+    where: tuple[Expr, ...],
+) -> list[Stmt]:  # fmt: skip
+    """A warp group's elements of a piece go to the slot: 16-bit ones as matrices of 8 x 8, two blocks of 8
+    columns at once, others one by one. where: the first indices of the slot."""
+    s, product = _product(nest)
+    # the level over blocks of 8 columns, of which a piece has some
+    blocks = _level(nest, product.n[0].dim, s + 1)
+    held = boxes.columns // COLUMNS
+    matrices = boxes.dtype.bytes == 2
+    pair = 2 if matrices and held % 2 == 0 else 1
+    var, second = nest.fresh("column"), nest.fresh("block") if pair == 2 else ""
+    first: Expr = ZERO if held == pair else scaled(Var(var), pair)
+    within = first if pair == 1 else add(first, Var(second))
+    values: dict[str, Expr] = {}
+    if blocks is not None:
+        values[blocks.var] = within if piece == 0 else add(num(piece * held), within)
+    at = scope.with_values(values)
+    if matrices:
+        body = _matrices(nest, region, boxes, at, stage, where, (first, second))
+    else:
+        outer = {lv.var: Affine() for lv in nest.levels.all if lv.step <= s}
+        here = scope.with_values(dict.fromkeys(values, within))
+        dims = (product.m[0].dim, product.n[0].dim)
+        place = [nest.expr(nest.levels.index[d].substitute(outer), here) for d in dims]
+        body = _staged(nest, region, boxes, at, stage, (*where, *place))
+    return body if held == pair else [loop(var, held // pair, body, ForKind.UNROLL)]
+
+
+def _staged(
+    nest: Nest, region: Region, boxes: ResultBoxes, scope: Scope, into: Buf, index: tuple[Expr, ...]
+) -> list[Stmt]:
+    """The finished elements of a region, stored to a place of another buffer than the array."""
+
+    def staged(stmt: Stmt) -> Stmt:
+        if isinstance(stmt, Store) and stmt.buffer == boxes.buffer:
+            return Store(into.name, index, stmt.value)
+        return stmt
+
+    return list(rewritten(tuple(close_each(nest, region, scope)), staged))
+
+
+def _matrices(
+    nest: Nest, region: Region, boxes: ResultBoxes, scope: Scope, stage: Buf, where: tuple[Expr, ...],
+    columns: tuple[Expr, str],
+) -> list[Stmt]:  # fmt: skip
+    """The 16 rows of a warp, in one or two blocks of 8 columns. Lane number 4 y + x has finished two elements
+    of row y and two of row y + 8, of each block. columns: the first block, and the variable over both."""
+    s, product = _product(nest)
+    first, second = columns
+    warp, half, element = (
+        _level(nest, x.dim, s + n) for (x,), n in ((product.m, 1), (product.m, 2), (product.n, 3))
+    )
+    assert warp is not None and half is not None and element is not None
+    shape = (2 if second else 1, half.parts, element.parts)
+    row = Buf(nest.fresh(f"{boxes.buffer}_row"), Space.RM, boxes.dtype, shape, row_major(shape), align=16)
+    index: tuple[Expr, ...] = (Var(second) if second else ZERO, Var(half.var), Var(element.var))
+    body = _staged(nest, region, boxes, scope, row, index)
+    # an element that does not exist is nothing but a part of a matrix
+    cut = any(isinstance(x, If) for x in statements(tuple(body)))
+    if second:
+        body = [loop(second, 2, body, ForKind.UNROLL)]
+    lane = Var(nest.tid)
+    begins = add(scaled(Var(warp.var), ROWS), mod(lane, ROWS))
+    block = add(first, div(mod(lane, LANES), ROWS)) if second else first
+    place = (*where, begins, scaled(block, COLUMNS))
+    source = Load(row.name, (ZERO, ZERO, ZERO), row.dtype, row.elements)
+    return [
+        Alloc(row, Const(0, row.dtype) if cut else None),
+        *body,
+        StoreMatrix(source, stage.name, place),
     ]
 
 

@@ -7,7 +7,6 @@ Registers are filled by each thread for itself.
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 from mdh.decompose.multicast import Sharing, sharing_of
 from mdh.hardware import Engine, Space
@@ -158,22 +157,12 @@ def _source_index(nest: Nest, axis: Axis, source: Axis, c: Expr, scope: Scope) -
     digits = {name: digit(c, radix, parts, axis.points) for name, parts, _, radix in axis.variables}
     if source.packed and not axis.packed:
         return nest.expr(source.local(Affine()), scope.with_values(digits))
-    pace = None if source.packed else _pace(axis)
+    pace = None if source.packed else axis.pace
     if pace is not None:
         where = source.local(axis.low + Affine.of({"@c": pace}))
         return nest.expr(where, scope.with_values({"@c": c}))
     inside = Affine.of({name: coefficient for name, _, coefficient, _ in axis.variables})
     return nest.expr(source.local(axis.low + inside), scope.with_values(digits))
-
-
-def _pace(axis: Axis) -> int | None:
-    """What one step along the axis adds to the index, where it is the same everywhere: digits, put together
-    again, are the coordinate that they were taken from."""
-    if not axis.packed:
-        return 1
-    paces = {Fraction(coefficient, radix) for _, _, coefficient, radix in axis.variables}
-    found = paces.pop() if len(paces) == 1 else None
-    return None if found is None or found.denominator > 1 else int(found)
 
 
 def in_bounds(

@@ -6,7 +6,9 @@ This is the part of a kernel's lowering that changes. Everything else is a froze
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from mdh.hardware import Space
 from mdh.ir.copy_engine import TensorMap
+from mdh.ir.dtype import U32, U64
 from mdh.ir.kernel import Buf
 from mdh.ir.names import fresh
 from mdh.lower.names import Names
@@ -17,17 +19,30 @@ class TokenRing:
     """The tokens of a step's slots, and the register that counts the turns of all its loops.
 
     filled: a phase ends when a slot has been filled; free: when all who read it have. None: barriers say
-    that. readers: how many threads arrive at a token of `free`.
+    that. readers: how many threads arrive at a token of `free`. each: turns in a tile of the grid. first: the
+    variable with the turn that a tile begins with, where threads take tiles by turns.
     """
 
     filled: Buf
     free: Buf | None
     turn: Buf
     readers: int
+    each: int = 1
+    first: str = ""
 
     @property
     def slots(self) -> int:
         return self.filled.shape[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """Where teams of threads take tiles by turns. token: by team, a phase ends when it is its turn. tile: the
+    register that numbers the tiles of the block. team: the variable with the number of the thread's team."""
+
+    token: Buf
+    tile: Buf
+    team: str
 
 
 @dataclass(slots=True)
@@ -47,6 +62,7 @@ class Declarations:
     """Of the steps whose parts the copy engine brings, by number."""
     maps: dict[TensorMap, TensorMap] = field(default_factory=dict)
     """By what they say, with no name yet."""
+    _turns: Turns | None = None
     _asked: dict[Buf, Buf] = field(default_factory=dict)
     """The declared buffer of each one that was asked for."""
 
@@ -73,6 +89,15 @@ class Declarations:
 
     def synchronise(self, bufs: Iterable[Buf]) -> None:
         self.synchronised.update(b.name for b in bufs)
+
+    def turns(self, teams: int) -> Turns:
+        """What the kernel's teams, of which there are so many, take turns by."""
+        if self._turns is None:
+            token = self.declare(Buf("turn_of", Space.SM, U64, (teams,), (1,), align=8))
+            self.synchronise([token])
+            tile = Buf(self.fresh("tile_number"), Space.RM, U32, (), ())
+            self._turns = Turns(token, tile, self.fresh("team"))
+        return self._turns
 
     def map_of(self, said: TensorMap) -> TensorMap:
         """The parameter that says this of an array; `said` has no name."""

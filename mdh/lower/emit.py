@@ -12,7 +12,7 @@ from mdh.ir.layout import MOST_PEELS, Level
 from mdh.ir.matrix import MmaWait
 from mdh.ir.program import DimKind
 from mdh.lower.atoms import emit_atoms
-from mdh.lower.boxes import boxed, emit_boxed, emit_boxed_loop, inflight
+from mdh.lower.boxes import boxed, emit_boxed, emit_boxed_loop, inflight, release_last
 from mdh.lower.close import close_region, open_region
 from mdh.lower.close_boxed import clips, close_boxed, result_boxes
 from mdh.lower.copies import emit_copy, plan_copies
@@ -39,7 +39,9 @@ from mdh.lower.scope import (
     Scatter,
     Scope,
 )
+from mdh.lower.stream import finish_stream, shared_loop
 from mdh.lower.trip_counts import TripCounts, trip_counts
+from mdh.lower.turns import in_order
 from mdh.lower.unguarded import filled, lanes_slack
 from mdh.lower.window import emit_window
 
@@ -102,6 +104,10 @@ def _around(nest: Nest, scope: Scope, inner: list[Stmt]) -> list[Stmt]:
     before = [s for r in opening for s in (*open_region(nest, r, scope), *open_first(nest, r))]
     after = [s for r in reversed(opening) for s in _closed(nest, r, scope)]
     ended: list[Stmt] = [MmaWait(0)] if inflight(nest) else []
+    if nest.role is Role.MATH and scope.position == min(r.opens for r in nest.regions):
+        inner = in_order(nest, inner)
+        ended += release_last(nest)
+        after = finish_stream(nest, opening[0], after)
     ended += [s for r in opening for s in close_first(nest, r)]
     return [*before, *inner, *ended, *after]
 
@@ -230,6 +236,8 @@ def _boxed_below(nest: Nest, position: int) -> bool:
 
 def _parts(nest: Nest, level: Level, count: int, step: int | None, inner: Scope) -> list[Stmt]:
     """The first `count` parts of a loop; step: whose copies are pipelined in it."""
+    if nest.stream is not None and level == nest.stream.level:
+        return [shared_loop(nest, nest.stream, emit(nest, inner))]
     if step is not None and boxed(nest.plan.steps[step]):
         return emit_boxed_loop(nest, level, count, step, inner, _below_step)
     if step is not None:

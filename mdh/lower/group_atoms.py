@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from mdh.checker.group_factors import GroupFactor, group_factor
 from mdh.hardware import Space
-from mdh.ir.affine import Affine
 from mdh.ir.atoms import GROUP_LANES
 from mdh.ir.construct import ZERO, less, loop, mod, when
 from mdh.ir.dtype import I32
@@ -17,7 +16,7 @@ from mdh.ir.expr import Const, Expr, Load, Var
 from mdh.ir.kernel import Comment, ForKind, Let, Stmt
 from mdh.ir.layout import Level
 from mdh.ir.matrix import GroupMma, MmaCommit, MmaFence, MmaWait, SharedMatrix
-from mdh.ir.plan import Product
+from mdh.ir.plan import AtomDim, Product
 from mdh.ir.tile import BOX_LINE
 from mdh.lower.atoms import group_fragments
 from mdh.lower.boxes import inflight
@@ -36,15 +35,18 @@ def emit_group_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
     region = next(r for r in reversed(nest.regions) if r.fold == 0)
     first, held = _fragments(nest, product, s, scope)
     atom = _multiply(nest, product, region, s, scope, held)
-    others = [g for g in nest.guards(scope) if g.dim not in (product.m, product.n, product.k)]
+    others = [g for g in nest.guards(scope) if g.dim not in product.taken]
     cond = nest.condition(others, scope)
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
-    deep, fence = _level(nest, s, product.k), _fence(nest, product, region, s)
-    for start, stop in chunks(step, 1 if deep is None else deep.parts):
+    fence = _fence(nest, product, region, s)
+    deep = [level for x in product.k if (level := _level(nest, s, x.dim)) is not None]
+    for start, stop in chunks(step, deep[0].parts if deep else 1):
         apart = step.promoted_turns == 1
-        keep = (ZERO if deep is None else less(start, Var(deep.var))) if apart else None
-        body = _through(nest, product, s, [replace(atom, keep=keep)])
-        part = body if deep is None else [loop(deep.var, stop, body, ForKind.UNROLL, start=start)]
+        keep = (less(start, Var(deep[0].var)) if deep else ZERO) if apart else None
+        part = _through(nest, product, s, [replace(atom, keep=keep)])
+        for level in reversed(deep[1:]):
+            part = [loop(level.var, level.parts, part, ForKind.UNROLL)]
+        part = [loop(deep[0].var, stop, part, ForKind.UNROLL, start=start)] if deep else part
         if apart:
             ended = [MmaFence(), *part, MmaCommit(), MmaWait(0), *take_over(nest, region, s, clear=False)]
             out += when(cond, ended)
@@ -57,7 +59,7 @@ def emit_group_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
 def _fence(nest: Nest, product: Product, region: Region, s: int) -> MmaFence:
     """An atom waits for its own registers. Those of further atoms must be settled before the first one, or
     ptxas lets atoms run one after another (C7519) or adds waits (C7517)."""
-    several = _level(nest, s, product.m) or _level(nest, s, product.n)
+    several = any(_level(nest, s, x.dim) is not None for x in (*product.m, *product.n))
     return MmaFence(first_accumulator(region).name if several else None)
 
 
@@ -73,8 +75,8 @@ def _fragments(nest: Nest, product: Product, s: int, scope: Scope) -> tuple[list
 
 def _through(nest: Nest, product: Product, s: int, body: list[Stmt]) -> list[Stmt]:
     """All atoms along m and n."""
-    for dim in (product.n, product.m):
-        level = _level(nest, s, dim)
+    for x in (*reversed(product.n), *reversed(product.m)):
+        level = _level(nest, s, x.dim)
         if level is not None:
             body = [loop(level.var, level.parts, body, ForKind.UNROLL)]
     return body
@@ -90,15 +92,16 @@ def _multiply(
     inner: dict[str, Expr] = {lv.var: Const(0, I32) for lv in nest.levels.all if lv.step > s}
     buf = first_accumulator(region)
     acc = Load(buf.name, region.index(inner), buf.dtype)
-    row, column = (_distance(nest, region, dim, s) for dim in (product.m, product.n))
+    row, column = (_distance(nest, region, dims, s) for dims in (product.m, product.n))
     left = held or _factor(nest, product, product.left, product.m, s, scope)
     right = _factor(nest, product, product.right, product.n, s, scope)
     return GroupMma(product.atom, acc, row, column, left, right)
 
 
-def _distance(nest: Nest, region: Region, dim: int, s: int) -> int:
+def _distance(nest: Nest, region: Region, dims: tuple[AtomDim, ...], s: int) -> int:
     """From the register of an element to that of the thread's next one along m or n."""
-    last = [lv.var for lv in nest.levels.by_dim[dim] if lv.step > s and lv.layer is None][-1]
+    inner = (lv for x in dims for lv in nest.levels.by_dim[x.dim] if lv.step > s and lv.layer is None)
+    last = [lv.var for lv in inner][-1]
     buf = region.bufs[0]
     found = [
         radix * stride
@@ -109,13 +112,14 @@ def _distance(nest: Nest, region: Region, dim: int, s: int) -> int:
     return found[0]
 
 
-def _factor(nest: Nest, product: Product, load: Load, own: int, s: int, scope: Scope) -> SharedMatrix:
+def _factor(
+    nest: Nest, product: Product, load: Load, own: tuple[AtomDim, ...], s: int, scope: Scope
+) -> SharedMatrix:
     access = nest.access(load.index)
     assert access is not None
     instance = scope.live[key_of(load.buffer, access)]
-    gone = {lv.var: Affine() for lv in nest.levels.all if lv.step > s}
-    levels = replace(nest.levels, index=tuple(i.substitute(gone) for i in nest.levels.index))
-    first = replace(nest, tiles=replace(nest.tiles, levels=levels)).at(instance, access, scope)
+    gone = {lv.var: 0 for lv in nest.levels.all if lv.step > s}
+    first = nest.at(instance, access, replace(scope, fixed={**scope.fixed, **gone}))
     copy = next(
         c
         for c in nest.tiles.copies
@@ -125,4 +129,4 @@ def _factor(nest: Nest, product: Product, load: Load, own: int, s: int, scope: S
     assert isinstance(found, GroupFactor)
     buf, size = instance.buf, load.dtype.bytes
     block = buf.strides[len(buf.shape) - len(instance.axes) - 1] * size if instance.span else BOX_LINE * 2
-    return SharedMatrix(buf.name, first, buf.swizzle, BOX_LINE * buf.swizzle, block, found.along_k)
+    return SharedMatrix(buf.name, first, buf.swizzle, found.group * buf.swizzle, block, found.along_k)

@@ -18,6 +18,7 @@ from mdh.lower.nest import Nest, dm_buf
 from mdh.lower.overread import clear_slack
 from mdh.lower.passes.table import Facts, Observer, run_passes
 from mdh.lower.roles import in_roles
+from mdh.lower.stream import begin_stream
 from mdh.lower.ticket import finish_by_ticket
 
 
@@ -29,9 +30,16 @@ def kernel_of(
     observe: sees the kernel between the passes. load: what the role that copies does, where there are roles.
     """
     tail, counters = finish_by_ticket(nest)
-    inner = bind_blocks(nest, [*clear_slack(nest), *body, *tail, *finish_by_cluster(nest)])
-    inner = inner if load is None else in_roles(nest, inner, bind_blocks(nest, load))
-    bound = [*bind_threads(nest), *token_start(nest), *inner, *store_end(nest), *token_end(nest)]
+    inner = [*clear_slack(nest), *body, *tail, *finish_by_cluster(nest)]
+    inner = bind_blocks(nest, inner) if load is None else in_roles(nest, inner, load)
+    bound = [
+        *bind_threads(nest),
+        *token_start(nest),
+        *begin_stream(nest),
+        *inner,
+        *store_end(nest),
+        *token_end(nest),
+    ]
     shared = nest.declarations.with_slack
     text = (*(Alloc(b) for b in shared.values()), *bound)
     bufs = {n: dm_buf(b, readonly=True) for n, b in nest.buffers.items()}
@@ -84,7 +92,8 @@ def _buffers(
     used: set[str] = set()
     written = {m.buffer for m in nest.declarations.maps if m.written}
     tickets = (names for f, names in nest.partials.items() if Combine.TICKET in nest.plan.combines[f])
-    awaited = {n for names in (*tickets, *nest.passes.values()) for n in names}
+    shared = () if nest.stream is None else (nest.stream.parts, nest.stream.flags)
+    awaited = {n for names in (*tickets, *nest.passes.values(), shared) for n in names}
     for s in statements(body):
         written |= writes(s)
         used |= reads(s)

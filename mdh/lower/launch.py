@@ -1,14 +1,14 @@
 """Binding units to hardware: the launch shape, and every core level's variable from block and thread ids.
 
 Linear thread id, x fastest: lanes of a warp, warps, warp groups. A block without WRP, WGP and roles has
-its own shape; otherwise it is one-dimensional and coordinates are digits of the linear id.
+its own shape, if its threads have no more axes than it. Otherwise it is one-dimensional, and coordinates are
+digits of the linear id.
 """
 
 from math import prod
 
-from mdh.hardware import BLOCKED, BlockOrder, Layer
-from mdh.ir.atoms import GROUP_LANES
-from mdh.ir.construct import ZERO, add, digit, div, mod, mul, num
+from mdh.hardware import BLOCKED, GRID_AXES, BlockOrder, Layer
+from mdh.ir.construct import ZERO, add, digit, div, mod, mul, num, scaled
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Call, Expr, Var
 from mdh.ir.intrinsic import Intrinsic
@@ -17,6 +17,8 @@ from mdh.ir.layout import Level
 from mdh.lower.grid_order import tile_of
 from mdh.lower.look_back import draw_ticket
 from mdh.lower.nest import Nest
+from mdh.lower.scope import Role
+from mdh.lower.stream import shared_tiles
 from mdh.lower.threads import thread_stride
 
 
@@ -34,7 +36,7 @@ def launch_of(nest: Nest) -> Launch:
         count = min(count, slots) if plan.grid.persistent else count
         return Launch((count * size, 1, 1), _block(nest), (size, 1, 1), _least_blocks(nest))
     if plan.grid.persistent:
-        total = grid[0] * grid[1] * grid[2]
+        total = nest.stream.iterations if nest.stream else grid[0] * grid[1] * grid[2]
         slots = nest.machine.units * max(1, plan.grid.occupancy)
         grid = (min(total, slots), 1, 1)
     elif nest.counter:
@@ -60,9 +62,8 @@ def _least_blocks(nest: Nest) -> int:
 def _block(nest: Nest) -> tuple[int, int, int]:
     if nest.cpu:
         return (1, 1, 1)
-    roles = nest.plan.roles
-    if roles is not None:
-        return (nest.threads + roles.load * GROUP_LANES, 1, 1)
+    if nest.plan.roles is not None:
+        return (nest.plan.block_threads, 1, 1)
     if _linear(nest):
         return (nest.threads, 1, 1)
     x, y, z = (nest.plan.axis_parts(Layer.THR, a) for a in range(3))
@@ -71,7 +72,9 @@ def _block(nest: Nest) -> tuple[int, int, int]:
 
 def _linear(nest: Nest) -> bool:
     """Whether the block is one-dimensional: threads that copy come after those that compute."""
-    return nest.plan.roles is not None or any(nest.plan.units(layer) > 1 for layer in (Layer.WGP, Layer.WRP))
+    more = any(lv.axis >= GRID_AXES for lv in nest.thread_levels())
+    grouped = any(nest.plan.units(layer) > 1 for layer in (Layer.WGP, Layer.WRP))
+    return nest.plan.roles is not None or grouped or more
 
 
 def bind_blocks(nest: Nest, body: list[Stmt]) -> list[Stmt]:
@@ -86,11 +89,20 @@ def bind_blocks(nest: Nest, body: list[Stmt]) -> list[Stmt]:
     clustered = launch_of(nest).cluster[0] if plan.clustered else 1
     if clustered > 1:
         return [*_rank_lets(nest), *_clusters_in_turn(nest, clustered, body)]
+    if nest.stream is not None:
+        tile = nest.stream.tile
+        return [shared_tiles(nest.stream, (*_tile_lets(nest, Var(tile)), *body))]
     total = plan.units(Layer.BLK) * plan.units(Layer.CLU)
     tile = nest.fresh("tile")
     inner = (*_tile_lets(nest, Var(tile)), *body)
-    count = launch_of(nest).grid[0]
-    return [For(tile, _block_id(0), num(total), num(count), inner)]
+    return [_in_turn(nest, tile, _block_id(0), total, launch_of(nest).grid[0], inner)]
+
+
+def _in_turn(nest: Nest, tile: str, first: Expr, total: int, count: int, body: tuple[Stmt, ...]) -> For:
+    """The loop of @persistent: from `first` on, every `count`-th tile. A team leaves out those of others."""
+    teams = nest.plan.teams if nest.role is Role.MATH else 1
+    start = first if teams == 1 else add(first, scaled(nest.team, count))
+    return For(tile, start, num(total), num(count * teams), body)
 
 
 def _clusters_in_turn(nest: Nest, size: int, body: list[Stmt]) -> list[Stmt]:
@@ -99,7 +111,7 @@ def _clusters_in_turn(nest: Nest, size: int, body: list[Stmt]) -> list[Stmt]:
     first, count = _cluster_number(size), launch_of(nest).grid[0] // size
     total = nest.plan.units(Layer.CLU)
     inner = (*_tile_lets(nest, Var(tile), layers=(Layer.CLU,)), *body)
-    return [For(tile, first, num(total), num(count), inner)]
+    return [_in_turn(nest, tile, first, total, count, inner)]
 
 
 def _cluster_number(size: int) -> Expr:
@@ -133,7 +145,7 @@ def bind_threads(nest: Nest) -> list[Stmt]:
         if linear:
             stride = thread_stride(nest.plan, lv.layer, lv.axis)
             parts = nest.plan.axis_parts(lv.layer, lv.axis)
-            unit = digit(Var(nest.tid), stride, parts, nest.threads)
+            unit = digit(Var(nest.tid), stride, parts, nest.threads * nest.plan.teams)
         out.append(_coordinate(nest, lv, unit))
     return out
 

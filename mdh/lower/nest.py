@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from math import prod
 
 from mdh.decompose.accesses import affine_index
-from mdh.hardware import THREADED, Combine, Layer, Space
+from mdh.hardware import Combine, Layer, Space
 from mdh.ir.affine import Affine, to_expr
-from mdh.ir.construct import conjunction, div, less, mod
+from mdh.ir.construct import ZERO, conjunction, div, less, mod
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Const, Expr, Load, Var, map_children, substitute
 from mdh.ir.kernel import Buf, Stmt
@@ -17,7 +16,7 @@ from mdh.ir.program import Buffer, DimKind, Program, Stage
 from mdh.ir.tile import Item, Tiles
 from mdh.lower.declarations import Declarations
 from mdh.lower.fold import Fold
-from mdh.lower.scope import Instance, Region, Role, Scope, key_of
+from mdh.lower.scope import Instance, Region, Role, Scope, Stream, key_of
 from mdh.machine import Machine
 
 
@@ -45,6 +44,8 @@ class Nest:
     """Scans whose blocks look back: the workspaces of what each part passes on (`look_back_buffers`)."""
     counter: str = ""
     """Workspace of the tickets that number the blocks, where the grid's own numbers do not."""
+    stream: Stream | None = None
+    """How blocks share the iterations of all tiles, where they do."""
     role: Role | None = None
     """Of the threads that the code is for, where some only copy; None: of all threads."""
     carried: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
@@ -69,7 +70,13 @@ class Nest:
 
     @property
     def threads(self) -> int:
-        return 1 if self.cpu else prod(self.plan.units(layer) for layer in THREADED)
+        return 1 if self.cpu else self.plan.threads
+
+    @property
+    def team(self) -> Expr:
+        """Which of the teams that take tiles by turns the thread is in."""
+        teams = self.plan.teams
+        return ZERO if teams == 1 else Var(self.declarations.turns(teams).team)
 
     @property
     def warp_atoms(self) -> bool:

@@ -11,7 +11,7 @@ from mdh.hardware import Space
 from mdh.ir.affine import Affine, to_expr
 from mdh.ir.expr import Expr, Var, substitute
 from mdh.ir.kernel import Buf
-from mdh.ir.layout import Axis
+from mdh.ir.layout import Axis, Level
 
 Key = tuple[str, tuple[Affine, ...]]
 """A buffer and the linear part of an access's index: accesses that differ by constants share a key."""
@@ -71,6 +71,30 @@ class Region:
     def index(self, values: Mapping[str, Expr]) -> tuple[Expr, ...]:
         """Index of the element that the current level variables own. values: of those that are not free."""
         return tuple(substitute(to_expr(Affine.of(dict(axis))), dict(values)) for axis in self.axes)
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """How the blocks of a grid share the iterations of all tiles (`@combine(stream)`).
+
+    level: the loop that they share. iterations: of all tiles together; blocks: of the grid. counter, flags,
+    parts: workspaces: the next block's number, which parts of a sum are there, and these parts by block,
+    register and thread. The others are variables: rank: of the block in the order of the iterations that it
+    takes, begin, end: of these; tile; first, last: the iterations of a tile that are the block's.
+    """
+
+    level: Level
+    iterations: int
+    blocks: int
+    counter: str
+    flags: str
+    parts: str
+    rank: str
+    begin: str
+    end: str
+    tile: str
+    first: str
+    last: str
 
 
 # -- what is done inside of the loops ----------------------------------------------------------

@@ -24,6 +24,7 @@ from mdh.lower.passes.table import Observer, unobserved
 from mdh.lower.regions import make_regions
 from mdh.lower.scope import POINT, Atoms, Leaf, Role
 from mdh.lower.simple_plan import simple_plan
+from mdh.lower.stream import with_stream
 from mdh.machine import Machine
 
 
@@ -128,6 +129,9 @@ def lower_nest(context: Context, name: str, plan: StagePlan, folds: tuple[Fold, 
                 after += combine_stage(context, f"{name}_combine", plan, fold, partials[f], blocks)
         elif f not in nest.clustered and reduction_loops(nest, outer) and needs_carry(fold, nest.buffers):
             carried[f] = _state_buffers(nest, f, f"{name}_state{f or ''}", 0)
+    if plan.streamed:
+        nest, own = with_stream(nest)
+        before += workspaces(own, {b.name for b in own if b.dtype == I32})
     extra = tuple(b for group in (*partials.values(), *carried.values()) for b in group)
     nest = replace(
         nest,

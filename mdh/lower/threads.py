@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import prod
 
-from mdh.hardware import THREADED, Combine, Layer, Space
+from mdh.hardware import THREADED, UNIT_AXES, Combine, Layer, Space
 from mdh.ir.construct import (
     ZERO,
     add,
@@ -53,7 +53,7 @@ def thread_stride(plan: StagePlan, layer: Layer | None, axis: int) -> int:
     """Linear thread ids per unit of a layer's axis: x fastest, lanes before warps before warp groups."""
     stride = 1
     for inner in reversed(THREADED):
-        for a in range(3):
+        for a in range(len(UNIT_AXES)):
             if inner == layer and a == axis:
                 return stride
             stride *= plan.axis_parts(inner, a)

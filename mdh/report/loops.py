@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mdh.hardware import Engine
+from mdh.decompose.stream import stream_level
+from mdh.hardware import UNIT_AXES, Engine, Layer
+from mdh.ir.atoms import GROUP_LANES
 from mdh.ir.layout import Level
 from mdh.ir.plan import PlanStep, StagePlan
 from mdh.ir.tile import Copy, Hold
-
-AXES = "xyz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,16 @@ def _loop(plan: StagePlan, level: Level, depth: int) -> LoopRow:
     step, dim = plan.steps[level.step], plan.stage.dims[level.dim].name
     last = 0 if level.exact else level.parent - (level.parts - 1) * level.tile
     detail = [f"cyclic({level.cyclic})"] if level.cyclic else []
+    if plan.streamed and level == stream_level(plan.stage, plan.tiles):
+        detail.append("shared evenly by the blocks")
     if level.layer is None and step.stages > 1:
         detail.append(f"{step.stages} stages")
     if level.layer is None and step.unroll is not None and step.unroll != 1:
         detail.append("unrolled" if step.unroll == 0 else f"unrolled by {step.unroll}")
     detail += _of_atoms(plan, step)
-    name = f"{level.layer}.{AXES[level.axis]}" if level.layer else "for"
+    if level is next((lv for lv in plan.tiles.levels.all if lv.layer is Layer.BLK), None):
+        detail += _of_teams(plan)
+    name = f"{level.layer}.{UNIT_AXES[level.axis]}" if level.layer else "for"
     kind = "unit" if level.layer else "for"
     return LoopRow(depth, kind, name, step.number, dim, level.parts, level.tile, last, ", ".join(detail))
 
@@ -70,6 +74,13 @@ def _of_atoms(plan: StagePlan, step: PlanStep) -> list[str]:
         said = f"{'×'.join(map(str, atom.shape))} {atom.word}"
         return [said] if step.promote is None else [said, f"sums of {step.promote} added in f32"]
     return ["inside an atom"] if plan.atoms is not None and not step.text else []
+
+
+def _of_teams(plan: StagePlan) -> list[str]:
+    """Who takes the tiles of a block by turns."""
+    groups = plan.threads // GROUP_LANES
+    who = "warp groups" if groups == 1 else f"teams of {groups} warp groups"
+    return [f"{plan.teams} {who} take tiles by turns"] if plan.teams > 1 else []
 
 
 def _kept(plan: StagePlan, node: Copy | Hold, depth: int) -> Iterator[LoopRow]:

@@ -39,7 +39,17 @@ from mdh.ir.kernel import (
     Wait,
     While,
 )
-from mdh.ir.matrix import GroupMma, LoadMatrix, MatrixStmt, Mma, MmaCommit, MmaFence, MmaWait, SharedMatrix
+from mdh.ir.matrix import (
+    GroupMma,
+    LoadMatrix,
+    MatrixStmt,
+    Mma,
+    MmaCommit,
+    MmaFence,
+    MmaWait,
+    SharedMatrix,
+    StoreMatrix,
+)
 from mdh.report.expression_text import expression_text
 
 
@@ -62,7 +72,8 @@ def _kernel_lines(kernel: Kernel) -> list[str]:
     lines.extend(f"    {_buffer(b)}{' readonly' if b.readonly else ''}" for b in kernel.buffers)
     lines.extend(f"    {name}: {dtype}" for name, dtype in kernel.scalars)
     for m in kernel.maps:
-        lines.append(f"    {m.name}: map of {m.buffer}, boxes {m.box}, swizzle {m.swizzle}")
+        steps = f", steps {m.steps}" if m.steps else ""
+        lines.append(f"    {m.name}: map of {m.buffer}, boxes {m.box}{steps}, swizzle {m.swizzle}")
     lines.extend(_block(kernel.body, 4))
     return lines
 
@@ -135,6 +146,8 @@ def _simple(
         case LoadMatrix(dst, src, index, transposed):
             how = " transposed" if transposed else ""
             return f"load matrix{how} {_registers(dst)} = {_element(src, index, 1)}"
+        case StoreMatrix(src, dst, index):
+            return f"store {stmt.count} matrices {_element(dst, index, 1)} = {expression_text(src)}"
         case Mma(atom, acc, a, b):
             return f"mma {atom.name} {_registers(acc)} += {_registers(a)} * {_registers(b)}"
         case GroupMma(atom, acc, row, column, a, b, keep):

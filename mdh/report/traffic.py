@@ -65,8 +65,8 @@ def _atom_reads(stage: StagePlan, s: int, tiles: Tiles, group: AccessGroup) -> T
     assert product is not None
     outer = [n.level for n in tiles.around if n.level.step <= s]
     if not product.atom.grouped:
-        other = product.n if group.buffer == product.left.buffer else product.m
-        outer = [lv for lv in outer if (lv.step, lv.dim) != (s, other)]
+        others = product.n if group.buffer == product.left.buffer else product.m
+        outer = [lv for lv in outer if lv.step != s or lv.dim not in {x.dim for x in others}]
     inner = frozenset(n.level.var for n in tiles.around if n.level.step > s)
     box = group.box(tiles.levels, inner)
     count, number = prod(lv.parts for lv in outer), stage.steps[s].number

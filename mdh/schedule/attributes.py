@@ -80,9 +80,11 @@ _ROLES = (
     _number(1, 8, 1, name="load"),
     _number(1, 8, 1, 2, 3, name="math", required=False),
     Parameter("regs", ratio=True, domain=_SHARES, required=False),
+    _one_of("together", "turns", required=False),
 )
 _COPY = (_one_of(*Engine, fallbacks=True), Parameter(words=("multicast",), required=False), _WIDTH)
 _STORE = (_one_of("plain", "tma"), _WIDTH, _number(1, 1024, 32, 64, 128, name="subtile", required=False))
+_COMBINE = Parameter(words=tuple(Combine), domain=tuple(m for m in Combine if m is not Combine.STREAM))
 _SWIZZLE = Parameter(choices=(32, 64, 128), domain=(32, 64, 128))
 _PROMOTE = Parameter(choices=(64, 128, 256), domain=(64, 128, 256))
 _ACC = ("f32", "f16", "f64", "s32")
@@ -94,7 +96,7 @@ _ALL = (
         "copy", (Site.INPUT,), _COPY, ((Engine.PLAIN,),), "@copy(plain | async | tma [, multicast] [, vec=n])"
     ),
     Attribute("stages", (Site.STEP,), (_number(1, 16, 1, 2, 3, 4, 5, 6),), ((1,),), "@stages(1 … 16)"),
-    Attribute("roles", (Site.STEP,), _ROLES, (), "@roles(load=a [, math=b] [, regs=x/y])"),
+    Attribute("roles", (Site.STEP,), _ROLES, (), "@roles(load=a [, math=b] [, regs=x/y] [, turns])"),
     Attribute("unroll", (Site.STEP,), (_COUNTED,), (), "@unroll or @unroll(n)"),
     Attribute("cyclic", (Site.CORE,), (_number(1, 1 << 16, 1, 2, 4, 8),), (), "@cyclic(n)"),
     Attribute(
@@ -102,7 +104,7 @@ _ALL = (
     ),
     Attribute("persistent", (Site.STEP,), form="@persistent"),
     Attribute("occupancy", (Site.STEP,), (_number(1, 32, *_POWERS),), (), "@occupancy(n)"),
-    Attribute("combine", (Site.OUTPUT,), (_one_of(*Combine),), (), f"@combine({' | '.join(Combine)})"),
+    Attribute("combine", (Site.OUTPUT,), (_COMBINE,), (), f"@combine({' | '.join(Combine)})"),
     Attribute("window", (Site.INPUT,), form="@window"),
     Attribute(
         "store",

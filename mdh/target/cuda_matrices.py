@@ -12,7 +12,17 @@ from typing import assert_never
 from mdh.ir.atoms import ATOMS, WORD, Atom
 from mdh.ir.dtype import BF16, F8E4M3, F8E5M2, F16, F32, F64, I8, I32, TF32, U8
 from mdh.ir.expr import Load
-from mdh.ir.matrix import GroupMma, LoadMatrix, MatrixStmt, Mma, MmaCommit, MmaFence, MmaWait, SharedMatrix
+from mdh.ir.matrix import (
+    GroupMma,
+    LoadMatrix,
+    MatrixStmt,
+    Mma,
+    MmaCommit,
+    MmaFence,
+    MmaWait,
+    SharedMatrix,
+    StoreMatrix,
+)
 from mdh.target.clike import place, text
 from mdh.target.dialect import Dialect, PrintScope
 from mdh.target.signature import wrapped
@@ -36,6 +46,9 @@ def matrix_lines(s: MatrixStmt, scope: PrintScope, dialect: Dialect) -> list[str
         case LoadMatrix():
             name = f"ldmatrix_x{len(s.dst)}{'_trans' if s.transposed else ''}"
             return [f"{name}({registers(s.dst)}, &{place(scope.buffers[s.src], s.index, scope, dialect)});"]
+        case StoreMatrix():
+            row = place(scope.buffers[s.dst], s.index, scope, dialect)
+            return [f"stmatrix_x{s.count}(&{row}, &{registers((s.src,))});"]
         case Mma():
             return [f"mma_{s.atom.name}({registers(s.acc)}, {registers(s.a)}, {registers(s.b)});"]
         case GroupMma():
@@ -77,6 +90,8 @@ def matrix_function(name: str, inline: str) -> str | None:
     """The definition of a device function, or None where `name` is none of tensor cores."""
     if found := re.fullmatch(r"ldmatrix_x([124])(_trans)?", name):
         return _ldmatrix(name, int(found[1]), inline, transposed=found[2] is not None)
+    if found := re.fullmatch(r"stmatrix_x([24])", name):
+        return _stmatrix(name, int(found[1]), inline)
     if name in _GROUP_WORDS:
         return _GROUP_WORDS[name].replace("INLINE", inline)
     if name.startswith("wgmma_"):
@@ -194,6 +209,18 @@ def _ldmatrix(name: str, count: int, inline: str, *, transposed: bool) -> str:
 {{
     asm volatile("ldmatrix.sync.aligned.m8n8.x{count}{how}.shared.b16 {{{slots}}}, [%{count}];"
                  : {outputs} : "r"((unsigned)__cvta_generic_to_shared(row)) : "memory");
+}}
+"""
+
+
+def _stmatrix(name: str, count: int, inline: str) -> str:
+    slots = ", ".join(f"%{i + 1}" for i in range(count))
+    inputs = ", ".join(f'"r"(pairs[{i}])' for i in range(count))
+    return f"""{inline} void {name}(void *row, const void *elements)
+{{
+    const unsigned int *const pairs = (const unsigned int *)elements;
+    asm volatile("stmatrix.sync.aligned.m8n8.x{count}.shared.b16 [%0], {{{slots}}};"
+                 :: "r"((unsigned)__cvta_generic_to_shared(row)), {inputs} : "memory");
 }}
 """
 

@@ -85,6 +85,7 @@ def _argument(a: Arg) -> dict[str, object]:
             "dtype": a.dtype.name,
             "shape": list(a.shape),
             "box": list(a.box),
+            **({"steps": list(a.steps)} if a.steps else {}),
             "swizzle": a.swizzle,
             "written": a.written,
         }

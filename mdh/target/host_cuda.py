@@ -119,6 +119,10 @@ static cudaError_t encode(tensor_map *map, const void *array, CUtensorMapDataTyp
                     CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) ? cudaErrorInvalidValue : cudaSuccess;
 }
 """
+ENCODE_STEPS = ENCODE.replace("    const cuuint32_t steps[] = {1, 1, 1, 1, 1};\n", "").replace(
+    "CUtensorMapSwizzle swizzle)", "CUtensorMapSwizzle swizzle, const cuuint32_t (&steps)[rank])"
+)
+"""The same where boxes leave out elements: steps from one to the next, along each dimension."""
 MAP_TYPES = {
     "f8e4m3": "UINT8", "f8e5m2": "UINT8",
     "u8": "UINT8", "i8": "UINT8", "u16": "UINT16", "i16": "UINT16", "u32": "UINT32", "i32": "INT32",
@@ -128,15 +132,17 @@ MAP_TYPES = {
 """As CUtensorMapDataType calls them."""
 
 
-def _map_lines(a: TensorMap, name: str, host: HostNames) -> list[str]:
-    """The map of an array, whose dimensions the driver takes the fastest first. name: in the launcher."""
-    shape, box = (", ".join(map(str, reversed(x))) for x in (a.shape, a.box))
+def _map_lines(a: TensorMap, name: str, host: HostNames, *, stepped: bool) -> list[str]:
+    """The map of an array, whose dimensions the driver takes the fastest first. name: in the launcher.
+    stepped: it is told the steps of boxes."""
+    each = (a.shape, a.passed, a.steps or (1,) * len(a.box))
+    shape, box, steps = (", ".join(map(str, reversed(x))) for x in each)
     swizzle = f"CU_TENSOR_MAP_SWIZZLE_{f'{a.swizzle}B' if a.swizzle else 'NONE'}"
     kind = f"CU_TENSOR_MAP_DATA_TYPE_{MAP_TYPES[a.dtype.name]}"
     return [
         f"    tensor_map {name};",
         f"    if ((error = encode(&{name}, {host[a.buffer]}, {kind}, {a.dtype.bytes},",
-        f"                        {{{shape}}}, {{{box}}}, {swizzle})))",
+        f"                        {{{shape}}}, {{{box}}}, {swizzle}{f', {{{steps}}}' if stepped else ''})))",
         "        return error;",
     ]
 
@@ -157,13 +163,16 @@ def _map_names(text: KernelText, host: HostNames) -> dict[tuple[str, str], str]:
 def cuda_launcher(text: KernelText, program: Program, host: HostNames) -> str:
     """`NAME_launch.cu`: includes the kernels and launches them in order on the caller's stream."""
     early = EARLY if any(k.launch.early for k in text.kernels) else ""
-    maps = any(isinstance(a, TensorMap) for k in text.kernels for a in k.args)
+    said = [a for k in text.kernels for a in k.args if isinstance(a, TensorMap)]
+    maps = bool(said)
+    stepped = any(a.steps for a in said)
+    encode = ENCODE_STEPS if stepped else ENCODE
     fails = any(k.dynamic_shared or k.launch.early for k in text.kernels) or text.workspaces or maps
     begin = ["    cudaError_t error;"] if fails else []
     begin += ["    cudaLaunchConfig_t config;"] if early else []
     setup = [line for w in text.workspaces for line in _workspace(host[w.name], w.bytes, zero=w.zero)]
     named = _map_names(text, host)
-    launches = [line for k in text.kernels for line in _launch(k, host, named)]
+    launches = [line for k in text.kernels for line in _launch(k, host, named, stepped=stepped)]
     body = "\n".join([*begin, *size_checks(program, host), *setup, *launches])
     include = "#include <cuda.h>\n" if maps else ""
     return f"""#include <stdint.h>
@@ -171,7 +180,7 @@ def cuda_launcher(text: KernelText, program: Program, host: HostNames) -> str:
 
 #include "{host.function}.cu"
 #include "{host.function}.h"
-{early}{ENCODE if maps else ""}
+{early}{encode if maps else ""}
 {prototype(text, program, host)}
 {{
 {body}
@@ -195,12 +204,14 @@ def _workspace(name: str, n: int, *, zero: bool) -> list[str]:
     return out
 
 
-def _launch(k: EntryPoint, host: HostNames, named: Mapping[tuple[str, str], str]) -> list[str]:
-    """named: what the launcher calls each kernel's tensor maps."""
+def _launch(
+    k: EntryPoint, host: HostNames, named: Mapping[tuple[str, str], str], *, stepped: bool
+) -> list[str]:
+    """named: what the launcher calls each kernel's tensor maps. stepped: as of `_map_lines`."""
     grid, block = (", ".join(map(str, d)) for d in (k.launch.grid, k.launch.block))
     maps = {a: named[k.name, a.name] for a in k.args if isinstance(a, TensorMap)}
     args = ", ".join(maps[a] if isinstance(a, TensorMap) else _argument(a, host) for a in k.args)
-    out = [line for a, name in maps.items() for line in _map_lines(a, name, host)]
+    out = [line for a, name in maps.items() for line in _map_lines(a, name, host, stepped=stepped)]
     if k.dynamic_shared:
         out += [
             f"    if ((error = cudaFuncSetAttribute({k.name}, cudaFuncAttributeMaxDynamicSharedMemorySize,",

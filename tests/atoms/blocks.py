@@ -7,6 +7,7 @@ Whatever may run runs in an order that a seed draws: warps, copies that land, an
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 
 import ml_dtypes
@@ -191,7 +192,9 @@ class Landing:
         """From now on nobody knows what lies where the box will be."""
         m, slot = self.map, self.block.shared.slots[self.buffer]
         assert len(m.box) <= 5, "more dimensions than the copy engine has"
-        assert all(0 < n <= 256 for n in m.box), "a box that is too long"
+        assert all(0 < n <= 256 for n in m.passed), "a box that is too long"
+        assert all(0 < n <= 8 for n in m.steps), "a step that the copy engine has not"
+        assert not m.steps or m.steps[-1] == 1, "rows of a box have gaps"
         row = m.box[-1] * m.dtype.bytes
         assert row % 16 == 0, "rows of a box are not whole units"
         assert not m.swizzle or row <= m.swizzle, "rows of a box are longer than its swizzle"
@@ -206,7 +209,8 @@ class Landing:
         assert not self.block.ended, "a box lands where the block has ended"
         m = self.map
         array = memory[m.buffer].reshape(m.shape)
-        at = np.meshgrid(*(np.arange(n) + x for n, x in zip(m.box, self.start, strict=True)), indexing="ij")
+        each = zip(m.box, m.steps or (1,) * len(m.box), self.start, strict=True)
+        at = np.meshgrid(*(np.arange(n) * step + x for n, step, x in each), indexing="ij")
         inside = np.ones(m.box, bool)
         for x, n in zip(at, m.shape, strict=True):
             inside &= (x >= 0) & (x < n)
@@ -303,26 +307,15 @@ class Cluster:
         block.running += 1
         self.tasks.append(Task(name, block, steps, self.order.choice((1.0, 1.0, 1.0, 0.03, 10.0))))
 
-    def run(self) -> None:
-        while self.tasks:
-            free = [t for t in self.tasks if t.free]
-            landings, atoms = self.landings, [act for q in self.queues if (act := q()) is not None]
-            weights = [*(t.weight for t in free), *(self.eager["landing"] for _ in landings)]
-            weights += [self.eager["atom"] for _ in atoms]
-            events = [*free, *landings, *atoms]
-            if not events:
-                waits = ", ".join(f"{t.name}: {t.pause.text}" for t in self.tasks if t.pause)
-                raise AssertionError(f"nobody can go on: {waits}")
-            chosen = self.order.choices(events, weights if any(weights) else None)[0]
-            match chosen:
-                case Task():
-                    self._step(chosen)
-                case Landing():
-                    self.landings.remove(chosen)
-                    chosen.land(self.memory)
-                case _:
-                    chosen()
-        assert not self.landings, "boxes land after the kernel has ended"
+    def events(self) -> list[tuple[Callable[[], None], float]]:
+        """All that can happen next, and how likely it is."""
+        out = [(partial(self._step, t), t.weight) for t in self.tasks if t.free]
+        out += [(partial(self._land, x), self.eager["landing"]) for x in self.landings]
+        return out + [(act, self.eager["atom"]) for q in self.queues if (act := q()) is not None]
+
+    def _land(self, landing: Landing) -> None:
+        self.landings.remove(landing)
+        landing.land(self.memory)
 
     def _step(self, task: Task) -> None:
         try:
@@ -333,3 +326,15 @@ class Cluster:
             if task.block.ended:
                 lost = [x for x in self.landings if x.block is task.block]
                 assert not lost, "a box lands where the block has ended"
+
+
+def run_together(clusters: list[Cluster], order: random.Random) -> None:
+    """Runs clusters to their end, of which each may wait for the others."""
+    while any(c.tasks for c in clusters):
+        events = [e for c in clusters for e in c.events()]
+        if not events:
+            waits = ", ".join(f"{t.name}: {t.pause.text}" for c in clusters for t in c.tasks if t.pause)
+            raise AssertionError(f"nobody can go on: {waits}")
+        acts, weights = zip(*events, strict=True)
+        order.choices(acts, weights if any(weights) else None)[0]()
+    assert not any(c.landings for c in clusters), "boxes land after the kernel has ended"

@@ -11,7 +11,7 @@ from mdh.ir.dtype import F64, NARROW, TF32, DType
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Buf, Kernel, Move, Store, swizzle_row
-from mdh.ir.matrix import LoadMatrix, Mma
+from mdh.ir.matrix import LoadMatrix, Mma, StoreMatrix
 from mdh.reference.numbers import converted
 from tests.atoms.blocks import Array, Block, as_tf32, demand_tf32, kept, numpy_type, poisoned
 
@@ -147,6 +147,19 @@ class Lanes:
             buf = self.bufs[place.buffer]
             self.put(buf, self.offset(buf, place.index), words, np.ones(self.lanes, bool))
 
+    def store_matrix(self, s: StoreMatrix) -> None:
+        dst, src = self.bufs[s.dst], self.bufs[s.src.buffer]
+        assert dst.dtype == src.dtype and dst.dtype.bytes == 2, "stmatrix stores words of 16 bits"
+        first, rows = self.offset(src, s.src.index), self.offset(dst, s.index)
+        for r in range(s.count):
+            pair = np.stack([self.read(src, first + 2 * r + e) for e in range(2)], axis=1)
+            at = rows[8 * r : 8 * r + 8]
+            assert (at % 8 == 0).all(), "stmatrix: a row is not aligned"
+            # lane 4 y + x has two elements of row y
+            places = (at[:, None] + np.arange(8)).reshape(LANES, 2)
+            for e in range(2):
+                self.put(dst, places[:, e], pair[:, e], np.ones(LANES, bool))
+
     def mma(self, s: Mma) -> None:
         atom = s.atom
         sides = []
@@ -209,6 +222,9 @@ class Lanes:
                 return (tid % x, tid // x % y, tid // x // y)[axis]
             case Call(Intrinsic.CLUSTER_RANK, (), _):
                 return np.full(self.lanes, self.block.rank)
+            case Call(Intrinsic.SHFL, (arg, lane), _):
+                held = np.broadcast_to(np.asarray(self.value(arg)), (self.lanes,))
+                return held[np.broadcast_to(np.asarray(self.value(lane)), (self.lanes,))]
             case Call(Intrinsic.SHFL_XOR, (arg, bits), _):
                 held = np.broadcast_to(np.asarray(self.value(arg)), (self.lanes,))
                 return held[np.arange(self.lanes) ^ np.asarray(self.value(bits))]

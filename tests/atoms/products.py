@@ -1,6 +1,6 @@
 """Products in every layout as C, schedules with atoms for them, and what they must compute."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -115,15 +115,22 @@ class Tiling:
 """
 
 
-def planned(c: str, schedule: str, machine: str = "h200", **defines: int) -> tuple[Program, Plan]:
+def planned(
+    c: str, schedule: str, machine: str = "h200", units: int = 0, **defines: int
+) -> tuple[Program, Plan]:
+    """units: multiprocessors, if not the machine's. With few, blocks of @persistent have many tiles."""
     pipeline = Pipeline()
+    target = load_machine(machine)
+    target = replace(target, units=units) if units else target
     program = pipeline.read(Source("input.c", c), defines=defines)
     steps = pipeline.schedule(Source("schedule.mdh", schedule))
-    return program, pipeline.check(program, steps, load_machine(machine), "cuda").plan
+    return program, pipeline.check(program, steps, target, "cuda").plan
 
 
-def lowered(c: str, schedule: str, machine: str = "h200", **defines: int) -> tuple[Program, Module]:
-    program, plan = planned(c, schedule, machine, **defines)
+def lowered(
+    c: str, schedule: str, machine: str = "h200", units: int = 0, **defines: int
+) -> tuple[Program, Module]:
+    program, plan = planned(c, schedule, machine, units, **defines)
     return program, Pipeline().lower(plan)
 
 
@@ -139,10 +146,10 @@ def whole_numbers(program: Program, seed: int = 0) -> dict[str, Array]:
 
 def computed(
     c: str, schedule: str, scalars: dict[str, float] | None = None, machine: str = "h200", seed: int = 0,
-    **defines: int,
+    units: int = 0, **defines: int,
 ) -> tuple[dict[str, Array], dict[str, Array]]:  # fmt: skip
     """Arrays before and after the kernels ran in the interpreter."""
-    program, module = lowered(c, schedule, machine, **defines)
+    program, module = lowered(c, schedule, machine, units, **defines)
     before = whole_numbers(program, seed)
     after = {name: a.copy() for name, a in before.items()}
     run(module, after, scalars or {}, seed)

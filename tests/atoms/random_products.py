@@ -144,8 +144,10 @@ def roles(rng: Random, math: int) -> str:
     if rng.random() < 0.4:
         return ""
     wrong = rng.random() < 0.03
+    turns = rng.choice(("", "", ", turns"))
+    math *= rng.choice((2, 2, 3)) if turns else 1
     registers = {2: ", regs=24/240", 3: ", regs=24/152", 4: ", regs=40/112"}.get(math, "")
-    return f" @roles(load=1, math={math + wrong}{rng.choice(('', registers))})"
+    return f" @roles(load=1, math={math + wrong}{rng.choice(('', registers))}{turns})"
 
 
 def promotion(rng: Random, kind: str) -> str:
@@ -182,7 +184,8 @@ def _staging(rng: Random, draft: Draft, block: Tiles, factors: dict[str, str]) -
         loop = "FOR.3" if batch[1]["b"] == "FOR.2" else "FOR.2"
     tiles, cores = {"k": block["k"], **batch[0]}, {"k": loop, **batch[1]}
     if way < 0.85:
-        draft.step(tiles, cores, factors["A"], factors["B"], draft.held, slots(rng))
+        held = draft.held + ("@combine(stream)" if "@persistent" in draft.lines[0] and way < 0.3 else "")
+        draft.step(tiles, cores, factors["A"], factors["B"], held, slots(rng))
     elif way < 0.93:
         # one of them stays while the other one's parts come
         draft.step({}, {}, factors["A"], more=rng.choice(("", "@stages(2)")))

@@ -20,7 +20,7 @@ from mdh.ir.copy_engine import (
 )
 from mdh.ir.dtype import U32
 from mdh.ir.expr import Binary, Const
-from mdh.ir.kernel import Alloc, Barrier, If, Kernel, Module, Stmt
+from mdh.ir.kernel import Alloc, Barrier, If, Kernel, Let, Module, Stmt
 from mdh.ir.matrix import GroupMma, MmaCommit, MmaFence, MmaWait, SharedMatrix
 from mdh.ir.program import Program
 from mdh.ir.walk import with_bodies
@@ -36,13 +36,16 @@ A, B = "A:SM[1,2]@copy(tma)@swizzle(64)", "B:SM[1,2]@copy(tma)@swizzle(64)"
 ROLES = SCHEDULE.format(grid="@roles(load=1, math=2, regs=24/240) @persistent", a=A, b=B, stages=3)
 ALONE = SCHEDULE.format(grid="", a=A, b=B, stages=3)
 ONE_SLOT = SCHEDULE.format(grid="", a=A, b=B, stages=1)
+TURNS = ROLES.replace("240)", "240, turns)").replace("128, 64, ^", "64, 64, ^")
 PRODUCT = Product("bf16", "NN", 136, 64, 232)
 SEEDS = range(6)
+UNITS = 1
+"""Multiprocessors, so that a block of @persistent has several tiles."""
 
 
 @cache
 def _lowered(schedule: str) -> tuple[Program, Module]:
-    return lowered(PRODUCT.text, schedule)
+    return lowered(PRODUCT.text, schedule, units=UNITS)
 
 
 def _right(program: Program, module: Module, seed: int) -> bool:
@@ -54,7 +57,9 @@ def _right(program: Program, module: Module, seed: int) -> bool:
     return np.array_equal(arrays["C"].astype(np.float64), PRODUCT.expected(arrays))
 
 
-@pytest.mark.parametrize("schedule", [ROLES, ALONE, ONE_SLOT], ids=["roles", "alone", "one slot"])
+@pytest.mark.parametrize(
+    "schedule", [ROLES, ALONE, ONE_SLOT, TURNS], ids=["roles", "alone", "one slot", "turns"]
+)
 def test_kernels_without_a_fault_are_right(schedule: str) -> None:
     program, module = _lowered(schedule)
     assert [seed for seed in range(3) if not _right(program, module, seed)] == []
@@ -189,6 +194,34 @@ def _alignment(s: Stmt) -> Stmt:
     return s
 
 
+def _own_turn(s: Stmt) -> Stmt:
+    if isinstance(s, Arrive) and s.buffer.startswith("turn_of"):
+        (following,) = s.index
+        assert isinstance(following, Binary) and isinstance(following.left, Binary)
+        return replace(s, index=(following.left.left,))
+    return s
+
+
+def _first_turns(s: Stmt) -> Stmt:
+    if isinstance(s, Let) and s.name.startswith("first"):
+        return replace(s, value=add(s.value, 1))
+    return s
+
+
+def _any_turn(s: Stmt) -> Stmt:
+    """As if the same threads computed all tiles: the first turn of one releases the last slot of another."""
+    if isinstance(s, If) and isinstance(s.cond, Binary) and s.cond.op == "&&":
+        late = s.cond.right
+        assert isinstance(late, Binary) and isinstance(late.right, Binary)
+        return replace(s, cond=replace(s.cond, right=replace(late, right=late.right.right)))
+    return s
+
+
+def _without_last(s: Stmt) -> Stmt | None:
+    released = isinstance(s, If) and isinstance(s.then[0], Arrive)
+    return None if released and isinstance(s, If) and getattr(s.cond, "op", "") == "==" else s
+
+
 FAULTS = (
     Fault("the parity of filled", ROLES, _parity("filled")),
     Fault("the parity of free", ROLES, _parity("free")),
@@ -229,6 +262,15 @@ FAULTS = (
     Fault("rows of the result", ROLES, lambda s: replace(s, row=1) if isinstance(s, GroupMma) else s),
     Fault("columns of the result", ROLES, lambda s: replace(s, column=2) if isinstance(s, GroupMma) else s),
     Fault("slots too close", ROLES, _alignment),
+    Fault("nobody awaits a turn", TURNS, _without(Await, "turn_of")),
+    Fault("no turn is passed on", TURNS, _without(Arrive, "turn_of")),
+    Fault("the parity of turns", TURNS, _parity("turn_of")),
+    Fault("too few arrivals for a turn", TURNS, _arrivals("turn_of", -64)),
+    Fault("too many arrivals for a turn", TURNS, _arrivals("turn_of", 1)),
+    Fault("a team passes the turn to itself", TURNS, _own_turn),
+    Fault("a tile begins with the slots of another", TURNS, _first_turns),
+    Fault("a team releases slots of another", TURNS, _any_turn),
+    Fault("last slots are not released", TURNS, _without_last),
     Fault("no barrier before a slot is filled", ALONE, _without(Barrier, reason="the slot before")),
     Fault("no barrier after the tokens, alone", ALONE, _without(Barrier, reason="the tokens")),
     Fault("nobody awaits filled, alone", ALONE, _without(Await)),

@@ -3,16 +3,22 @@
 import numpy as np
 import pytest
 
+from mdh.checker.footprint import shared_bytes, store_bytes
 from mdh.machine import load_machine
+from mdh.pipeline import Pipeline
 from mdh.target.emit import emit
 from mdh.target.nvrtc import compile_cubin
+from mdh.target.shared import shared_layout
 from tests.atoms.blocks import Array
-from tests.atoms.products import computed, lowered
+from tests.atoms.products import computed, planned
 from tests.support.corpus import WORKLOADS, Shipped, Use, schedules
 
 WITH_ATOMS = [s for s in schedules() if "MMA." in s.source.text]
 SMALL = [(s, use) for s in WITH_ATOMS for use in s.small]
 FULL = [(s, use, name) for s in WITH_ATOMS for use in s.uses for name in use.machines]
+
+UNITS = 3
+"""Multiprocessors, so that blocks of @persistent have several tiles."""
 
 
 def _product(name: str, arrays: dict[str, Array]) -> Array:
@@ -24,7 +30,7 @@ def _product(name: str, arrays: dict[str, Array]) -> Array:
 @pytest.mark.parametrize(("shipped", "use"), SMALL, ids=[f"{s.name}-{u.program}" for s, u in SMALL])
 def test_right_at_small_sizes(shipped: Shipped, use: Use) -> None:
     c = WORKLOADS[use.program].source.text
-    before, after = computed(c, shipped.source.text, seed=11, **dict(use.sizes))
+    before, after = computed(c, shipped.source.text, seed=11, units=UNITS, **dict(use.sizes))
     np.testing.assert_array_equal(after["C"], _product(use.program, before).astype(after["C"].dtype))
 
 
@@ -33,7 +39,11 @@ def test_right_at_small_sizes(shipped: Shipped, use: Use) -> None:
 )
 def test_texts_compile_without_spills(shipped: Shipped, use: Use, name: str) -> None:
     c = WORKLOADS[use.program].source.text
-    program, module = lowered(c, shipped.source.text, name, **dict(use.sizes))
+    program, plan = planned(c, shipped.source.text, name, **dict(use.sizes))
+    module = Pipeline().lower(plan)
+    counted = shared_bytes(plan.stages[0], plan.stages[0].tiles, cpu=False)
+    counted += store_bytes(program, plan.stages[0], plan.stages[0].tiles)
+    assert max(slot.end for slot in shared_layout(module.kernels[-1])) <= counted
     cubin = compile_cubin(emit(module, program), load_machine(name).arch)
     assert cubin.warnings == ()
     assert cubin.spill_bytes == 0

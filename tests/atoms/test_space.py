@@ -21,6 +21,7 @@ from mdh.source import Source
 from mdh.tuner.candidates.open_tiles import open_values, opened
 from mdh.tuner.space import ExactSpace, identity, make_space
 from tests.atoms.products import Product
+from tests.atoms.test_axes import convolution
 
 DRAWS = int(os.environ.get("MDH_DRAWS", "40"))
 TEXT = Product("bf16", "NN", 128, 128, 64).text
@@ -252,3 +253,22 @@ def test_each_promotion_is_a_program_of_its_own() -> None:
         pipeline.check(program, pipeline.schedule(Source("s.mdh", t)), machine, "cuda").plan for t in texts
     ]
     assert len({identity(plan) for plan in plans}) == 4
+
+
+def test_dimensions_that_share_an_axis() -> None:
+    """Tiles of several dimensions on an axis need not be those of an atom: their product counts."""
+    case = convolution(14, 14, 1, (4, 14), (2, 7), k=64, columns=32)
+    read, on = read_program(Source("p.c", case.text)), load_machine("h200")
+    fixed = case.schedule.replace("( 1, 4, 14, 64,", "( 1, ?{2,4,8}, 14, 64,").replace("32 ) ( I", "? ) ( I")
+    space = make_space(read, parse_schedule(Source("s.mdh", fixed)), on, "cuda")
+    assert space.count > 1
+    bare = case.schedule.replace("( 1, 2, 7, 8, 1, 1, 16 )", "( 1, ?, ?, 8, 1, 1, 16 )")
+    found = make_space(read, parse_schedule(Source("s.mdh", bare)), on, "cuda")
+    assert {v.name: v.values for v in found.variables}["4.tile.q"] == (1, 2)
+    rng, legal = Random(1), 0
+    for _ in range(DRAWS):
+        for drawn in (space, found):
+            plan = drawn.plan(drawn.unrank(rng.randrange(drawn.count)))
+            legal += isinstance(plan, Plan)
+            assert isinstance(plan, Plan) or plan.diagnostics[0].code in ("K153", "K171", "K173"), plan
+    assert legal > DRAWS // 2

@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 
 from mdh.hardware import SyncScope
+from mdh.ir.construct import add
 from mdh.ir.copy_engine import Arrive, BoxCopy, BoxStore, InitTokens, StoreFence, StoreWait
+from mdh.ir.dtype import I32
+from mdh.ir.expr import Binary, Const, Expr, map_children
 from mdh.ir.kernel import Barrier, Comment, Stmt
+from mdh.ir.matrix import StoreMatrix
 from mdh.ir.walk import rewritten
+from tests.atoms.blocks import swizzled_address
 from tests.atoms.products import Product, computed, lowered, whole_numbers
 from tests.atoms.warps import run
 
@@ -56,16 +61,16 @@ def test_the_grid_may_be_one_cluster(shared: dict[str, str], grid: str) -> None:
 
 
 @pytest.mark.parametrize("sub", ["", ", subtile=16", ", subtile=64", ", subtile=8"])
-@pytest.mark.parametrize("kind", ["bf16", "i8"])
+@pytest.mark.parametrize(("kind", "out"), [("bf16", ""), ("bf16", "__bf16"), ("f16", "_Float16"), ("i8", "")])
 @pytest.mark.parametrize(("math", "columns"), [(1, 64), (2, 64), (2, 32)])
-def test_results_leave_in_pieces(sub: str, kind: str, math: int, columns: int) -> None:
-    product = Product(kind, "NT", 200, 136, 144)
+def test_results_leave_in_pieces(sub: str, kind: str, out: str, math: int, columns: int) -> None:
+    product = Product(kind, "NT", 200, 136, 144, out)
     if columns == 32 and "64" in sub:
         pytest.skip("more columns than an atom has")
-    depth, k = (64, 16) if kind == "bf16" else (128, 32)
+    depth, k = (128, 32) if kind == "i8" else (64, 16)
     values = {"grid": "@persistent", "math": math, "rows": 128 // math, "columns": columns}
     text = ALONE.format(**values, depth=depth, k=k, sub=sub)
-    before, after = computed(product.text, text, seed=5)
+    before, after = computed(product.text, text, seed=5, units=2)
     np.testing.assert_array_equal(after["C"].astype(float), product.expected(before))
 
 
@@ -108,12 +113,58 @@ FAULTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+def _matrices(change: Callable[[StoreMatrix], StoreMatrix]) -> Callable[[Stmt], Stmt]:
+    return lambda s: change(s) if isinstance(s, StoreMatrix) else s
+
+
+def _further(axis: int, count: int) -> Callable[[Stmt], Stmt]:
+    def change(s: StoreMatrix) -> StoreMatrix:
+        index = list(s.index)
+        index[axis] = add(index[axis], count)
+        return replace(s, index=tuple(index))
+
+    return _matrices(change)
+
+
+def _lane(before: int, after: int) -> Callable[[Stmt], Stmt]:
+    """Rows are said by lanes whose numbers are taken modulo another number."""
+
+    def changed(e: Expr) -> Expr:
+        e = map_children(e, changed)
+        taken = isinstance(e, Binary) and e.op == "%" and e.right == Const(before, I32)
+        return replace(e, right=Const(after, I32)) if isinstance(e, Binary) and taken else e
+
+    return _matrices(lambda s: replace(s, index=tuple(map(changed, s.index))))
+
+
+def _turned(s: StoreMatrix) -> StoreMatrix:
+    return replace(s, index=(*s.index[:-2], s.index[-1], s.index[-2]))
+
+
+MATRIX_FAULTS = {
+    "a row further": _further(-2, 1), "matrices further": _further(-2, 8), "columns further": _further(-1, 8),
+    "another slot": _further(-3, 1), "rows of one matrix": _lane(16, 8),
+    "columns of one matrix": _lane(32, 16),
+    "rows and columns": _matrices(_turned), "no matrices": _without(StoreMatrix),
+    "half of them": _matrices(lambda s: replace(s, src=replace(s.src, lanes=4))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("span", [0, 32, 64, 128])
+def test_rows_of_a_matrix_lie_in_banks_of_their_own(span: int) -> None:
+    """All banks together are 128 bytes. Without a swizzle only rows of 16 bytes do."""
+    for chunk in range(max(1, span // 16)):
+        at = np.arange(8) * (span or 16) + 16 * chunk
+        assert len({int(a) // 16 % 8 for a in swizzled_address(at, span)}) == 8
+
+
+@pytest.mark.parametrize("fault", [*FAULTS, *MATRIX_FAULTS])
 def test_planted_faults_are_found(fault: str) -> None:
-    product = Product("bf16", "NN", 512, 136, 264)
+    product = Product("bf16", "NN", 512, 136, 264, "__bf16" if fault in MATRIX_FAULTS else "")
     text = CLUSTER.format(**ROWS, grid=PERSISTENT, slots=2).replace("@store(tma)", "@store(tma, subtile=16)")
     program, module = lowered(product.text, text)
-    kernels = tuple(replace(k, body=rewritten(k.body, FAULTS[fault])) for k in module.kernels)
+    change = (FAULTS | MATRIX_FAULTS)[fault]
+    kernels = tuple(replace(k, body=rewritten(k.body, change)) for k in module.kernels)
     assert kernels != module.kernels
     for seed in range(12):
         arrays = whole_numbers(program, seed)

@@ -7,7 +7,7 @@ a large number, so that what is read before it is written shows in the result.
 """
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
@@ -32,7 +32,7 @@ from mdh.ir.copy_engine import (
     TokensReady,
 )
 from mdh.ir.dtype import I32, TF32
-from mdh.ir.expr import Binary, Var
+from mdh.ir.expr import Binary, Expr, Var
 from mdh.ir.kernel import (
     Alloc,
     Atomic,
@@ -40,6 +40,7 @@ from mdh.ir.kernel import (
     Barrier,
     Comment,
     Commit,
+    Fence,
     For,
     ForKind,
     If,
@@ -50,8 +51,9 @@ from mdh.ir.kernel import (
     Stmt,
     Store,
     Wait,
+    While,
 )
-from mdh.ir.matrix import GroupMma, LoadMatrix, Mma, MmaCommit, MmaFence, MmaWait
+from mdh.ir.matrix import GroupMma, LoadMatrix, Mma, MmaCommit, MmaFence, MmaWait, StoreMatrix
 from mdh.ir.walk import statements
 from tests.atoms.blocks import (
     MOST_REGISTERS,
@@ -66,6 +68,7 @@ from tests.atoms.blocks import (
     kept,
     numpy_type,
     poisoned,
+    run_together,
 )
 from tests.atoms.box_stores import Leaving, Stores
 from tests.atoms.group_mma import Descriptor, Issue, Queue
@@ -87,13 +90,18 @@ def run(
     for kernel in module.kernels:
         sides = kernel.launch.cluster
         counts = [n // c for n, c in zip(kernel.launch.grid, sides, strict=True)]
+        clusters = []
         for which in product(*map(range, counts)):
             cluster = Cluster(memory, order)
+            clusters.append(cluster)
             # ranks count x first
             for z, y, x in product(*(range(n) for n in reversed(sides))):
                 inside = zip(which, sides, (x, y, z), strict=True)
                 _enter(kernel, cluster, tuple(w * c + i for w, c, i in inside), dict(scalars))
-            cluster.run()
+            if not any(isinstance(s, Fence) for s in statements(kernel.body)):
+                run_together([clusters.pop()], order)
+        # blocks that hand values to one another
+        run_together(clusters, order)
 
 
 def _enter(kernel: Kernel, cluster: Cluster, at: tuple[int, ...], scalars: dict[str, float]) -> None:
@@ -169,6 +177,17 @@ class _Warp(Lanes):
                     for i in range(s.lanes):
                         each = np.broadcast_to(added[:, i] if added.ndim == 2 else added, mask.shape)
                         np.add.at(self.memory[buffer], at[mask] + i, each[mask])
+                case Atomic("+", buffer, index, value, str() as result):
+                    assert mask.sum() == 1, "tickets that several lanes draw"
+                    at, drawn = self.offset(self.bufs[buffer], index)[mask], self.memory[buffer]
+                    self.names[result] = np.full(self.lanes, drawn[at[0]])
+                    drawn[at[0]] += int(np.asarray(self.value(value)).flat[0])
+                case While(cond, ()):
+                    waits = self.polled(cond, mask)
+                    while not waits():
+                        yield Pause(waits, "awaits another block")
+                case Fence():
+                    yield None
                 case Barrier(scope, _):
                     assert mask.all(), "a barrier that only some lanes reach"
                     yield self.meeting(scope).wait(s)
@@ -182,6 +201,9 @@ class _Warp(Lanes):
                 case LoadMatrix():
                     assert mask.all()
                     self.load_matrix(s)
+                case StoreMatrix():
+                    assert mask.all()
+                    self.store_matrix(s)
                 case Mma():
                     assert mask.all()
                     self.mma(s)
@@ -199,6 +221,18 @@ class _Warp(Lanes):
                     self.store_word(s, mask)
                 case _:
                     raise NotImplementedError(type(s).__name__)
+
+    def polled(self, cond: Expr, mask: Array) -> Callable[[], bool]:
+        """Whether a condition that others change is false for all lanes by now."""
+        names = dict(self.names)
+
+        def over() -> bool:
+            mine, self.names = self.names, names
+            held = np.broadcast_to(np.asarray(self.value(cond)) != 0, mask.shape)
+            self.names = mine
+            return not held[mask].any()
+
+        return over
 
     def loop(self, s: For, mask: Array) -> Iterator[Pause | None]:
         self.names[s.var] = np.full(self.lanes, self.uniform(s.start))

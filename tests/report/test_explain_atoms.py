@@ -53,3 +53,17 @@ def test_roles_in_the_loops_and_the_registers() -> None:
     assert "copy A:SM[1,2]  swizzle 128, tma copy by a warp group that only copies" in shown
     assert "64×256×16 wgmma" in shown
     assert shown.count("inside an atom") == 7
+
+
+def test_turns_in_the_loops() -> None:
+    by_turns = GROUPS.replace("128, 256, ^", "64, 256, ^").replace("regs=24/240", "regs=24/240, turns")
+    report = report_of(by_turns)
+    (kernel,) = report.resources
+    assert (kernel.threads, kernel.shares) == (384, (240, 24))
+    assert "2 warp groups take tiles by turns" in loops_text(report.loops)
+
+
+def test_a_loop_that_blocks_share() -> None:
+    shared = GROUPS.replace("C:RM[1,2]", "C:RM[1,2]@combine(stream)").replace("24/240", "40/232")
+    shown = loops_text(report_of(shared).loops)
+    assert "shared evenly by the blocks, 4 stages" in shown

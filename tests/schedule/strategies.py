@@ -61,7 +61,7 @@ _orders = st.one_of(
     st.builds(lambda n: Attr("order", (Arg(ArgCall("grouped", (Arg(n),))),)), st.integers(1, 64)),
     st.builds(lambda n: Attr("order", (Arg(Hole(None, ("rows", f"grouped({n})"))),)), st.integers(1, 64)),
 )
-_roles = st.just(Attr("roles", (Arg(1, "load"), Arg(2, "math"), Arg("40/232", "regs"))))
+_roles = st.just(Attr("roles", (Arg(1, "load"), Arg(2, "math"), Arg("40/232", "regs"), Arg("turns"))))
 
 
 def _attrs(*kinds: st.SearchStrategy[Attr]) -> st.SearchStrategy[tuple[Attr, ...]]:

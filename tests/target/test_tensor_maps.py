@@ -15,6 +15,7 @@ from mdh.target.folder import folder
 from mdh.target.names import is_free, is_free_function
 from mdh.tuner.measure.wire import read_text, text_json
 from tests.atoms.products import planned
+from tests.atoms.test_axes import grouped
 from tests.support.source_tree import ROOT
 from tests.target.test_folder import write
 
@@ -93,6 +94,19 @@ def test_the_manifest_says_what_a_map_is_of() -> None:
         "written": False,
     }
     assert (maps[1][0]["box"], maps[1][0]["swizzle"]) == ([64, 32], 64)
+
+
+def test_steps_of_a_convolution_with_strides() -> None:
+    case = grouped((16, 16), (8, 8), "8, 8", stride=2)
+    made = files(case.text, case.schedule)
+    said = json.loads(made["manifest.json"])["kernels"][0]["arguments"]
+    steps = {a["array"]: a.get("steps") for a in said if a["kind"] == "tensor_map"}
+    assert steps == {"I": [1, 2, 2, 1], "F": None}
+    launcher = next(text for name, text in made.items() if name.endswith("_launch.cu"))
+    # the driver counts what a box passes, the fastest dimension first
+    assert "{32, 16, 16, 1}, CU_TENSOR_MAP_SWIZZLE_64B, {1, 2, 2, 1})" in launcher
+    assert "CU_TENSOR_MAP_SWIZZLE_64B, {1, 1, 1, 1})" in launcher
+    assert "const cuuint32_t steps[]" not in launcher
 
 
 def test_the_launcher_declares_each_name_once() -> None:

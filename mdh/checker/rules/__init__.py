@@ -27,9 +27,10 @@ from mdh.checker.rules.order import (
 )
 from mdh.checker.rules.parallel import check_order, check_races
 from mdh.checker.rules.pipeline import check_pipeline
-from mdh.checker.rules.roles import check_inflight, check_promote, check_roles
+from mdh.checker.rules.roles import check_inflight, check_promote, check_roles, check_turns
 from mdh.checker.rules.scatter import check_scatter
 from mdh.checker.rules.stores import check_stores
+from mdh.checker.rules.stream import check_stream
 from mdh.checker.rules.tiles import check_tiles
 from mdh.checker.rules.vectors import check_vectors
 from mdh.checker.rules.visibility import check_visibility
@@ -93,6 +94,8 @@ TILE_RULES = (
     check_edges,
     check_capacity,
     check_group_registers,
+    check_turns,
+    check_stream,
     check_engines,
     check_banks,
     check_window,

@@ -143,6 +143,9 @@ def check_combines(subject: Subject) -> Iterator[Diagnostic]:
         for s, holding in _holdings(subject, result):
             method = holding.combine
             assert method is not None
+            if method is Combine.STREAM:
+                yield from _stream(subject, s, holding.buffer)
+                continue
             other = next((t for t in taken if _clash(t, method)), None)
             if other is not None:
                 headline = f"`{holding.buffer}` combines by `{other}` and by `{method}`"
@@ -151,6 +154,27 @@ def check_combines(subject: Subject) -> Iterator[Diagnostic]:
                 continue
             taken.append(method)
             yield from _legal(subject, result, s, holding.buffer, method)
+
+
+def _stream(subject: Subject, s: int, buffer: str) -> Iterator[Diagnostic]:
+    """`stream` shares a loop of all tiles among the blocks of a persistent grid; see `check_stream`, too."""
+    labels = subject.at_entry_attr(s, buffer, "combine")
+    split = _written_split(subject, BLOCKED)
+    if not subject.machine.acquire_release:
+        yield _unavailable(
+            subject, Combine.STREAM, "cannot hand values from block to block inside a kernel", labels
+        )
+    elif split or not subject.plan.grid.persistent:
+        what = "and here blocks split the sum" if split else "and here each block has one tile"
+        said = (
+            "the loop over the sum, without BLK or CLU"
+            if split
+            else "`@persistent` on the outermost grid step"
+        )
+        headline = (
+            f"`@combine(stream)` lets the blocks of a persistent grid share the loops of all tiles, {what}"
+        )
+        yield Diagnostic(NOTHING, headline, labels, help=said)
 
 
 def _clash(a: Combine, b: Combine) -> bool:

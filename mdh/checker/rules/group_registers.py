@@ -19,9 +19,8 @@ def _words(subject: Subject, product: Product) -> int:
     """Registers of RM buffers, and of a factor that is held in them."""
     if product.held is None:
         return register_words(subject.plan, subject.tiles)
-    splits = subject.plan.steps[subject.plan.atoms or 0].splits
-    atoms = splits[product.m].parts * splits[product.k].parts
-    return register_words(subject.plan, subject.tiles) + atoms * product.atom.a.count // product.atom.packed
+    m, _, k = subject.plan.steps[subject.plan.atoms or 0].atoms
+    return register_words(subject.plan, subject.tiles) + m * k * product.atom.a.count // product.atom.packed
 
 
 def check_group_registers(subject: Subject) -> Iterator[Diagnostic]:

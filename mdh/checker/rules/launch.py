@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from mdh.checker.loops import by_layer
 from mdh.checker.subject import Subject, parts
 from mdh.diagnostics import Diagnostic
-from mdh.hardware import THREADED, Layer
-from mdh.ir.atoms import GROUP_LANES
+from mdh.hardware import GRID_AXES, THREADED, Layer
 from mdh.ir.plan import StagePlan
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
@@ -24,15 +23,18 @@ def check_threads(subject: Subject) -> Iterator[Diagnostic]:
     for loop in loops:
         threads *= loop.parts
     limit = subject.machine.threads_per_block
-    roles = subject.plan.roles
-    copying = 0 if roles is None else roles.load * GROUP_LANES
-    if threads + copying > limit:
-        shown = " × ".join(str(x.parts) for x in loops)
-        product = f"{shown} = {threads}" if len(loops) > 1 else str(threads)
+    teams = subject.plan.teams
+    copying = subject.plan.block_threads - threads * teams
+    if threads * teams + copying > limit:
+        factors = [*(x.parts for x in loops), *([teams] if teams > 1 else [])]
+        threads *= teams
+        shown = " × ".join(map(str, factors))
+        product = f"{shown} = {threads}" if len(factors) > 1 else str(threads)
         more = f" and {copying} that copy" if copying else ""
         headline = f"a block of {product} threads{more}, `{subject.machine.name}` allows {limit}"
         labels = tuple(label for layer in THREADED for label in subject.split_spans(layer))
-        said = f"larger tiles in these entries, so that parts multiply to at most {limit - copying}"
+        most = (limit - copying) // teams
+        said = f"larger tiles in these entries, so that parts multiply to at most {most}"
         witness = (("threads", threads + copying), ("limit", limit))
         yield Diagnostic(THREADS, headline, labels, help=said, witness=witness)
 
@@ -41,7 +43,7 @@ def check_block_axes(subject: Subject) -> Iterator[Diagnostic]:
     """K161. THR parts on axis a <= the machine's block limit of a; with WRP or WGP the block has one axis."""
     if subject.machine.kind == "cpu" or any(by_layer(subject.plan, Layer.WRP, Layer.WGP)):
         return
-    for loop in by_layer(subject.plan, Layer.THR):
+    for loop in (x for x in by_layer(subject.plan, Layer.THR) if x.axis < GRID_AXES):
         limit = subject.machine.block_limits[loop.axis]
         if loop.parts > limit and loop.parts <= subject.machine.threads_per_block:
             axis = f"THR.{'xyz'[loop.axis]}"

@@ -3,8 +3,9 @@ factors lie in shared memory so that a warp can read them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
-from mdh.checker.atoms import axes_of, by_group, ordered_reads
+from mdh.checker.atoms import Axes, axes_of, by_group, names_in, ordered_reads
 from mdh.checker.group_factors import GroupFactor, group_factor
 from mdh.checker.register_factors import misplaced
 from mdh.checker.resolve import has_layer
@@ -14,7 +15,8 @@ from mdh.diagnostics import Diagnostic
 from mdh.hardware import Layer, Space
 from mdh.ir.affine import Affine
 from mdh.ir.expr import Load
-from mdh.ir.plan import Product
+from mdh.ir.layout import Axis, Level, Levels
+from mdh.ir.plan import AtomDim, Product
 from mdh.ir.product_sum import summed_reads
 from mdh.ir.program import DimKind
 from mdh.ir.tile import ALIGNMENT, Copy
@@ -54,7 +56,7 @@ def _splits(subject: Subject, s: int) -> Iterator[Diagnostic]:
                 headline = f"an atom has one element along `{dim.name}`, the step's tile has {split.tile}"
                 said = "write 1 here; a step outside takes the loop"
                 yield Diagnostic(CODE, headline, subject.at_tile(s, d), help=said)
-            elif split.parts > 1 and split.layer is None and len(units) == len("mnk"):
+            elif split.parts > 1 and split.layer is None and {u.axis for u in units} == set("mnk"):
                 headline = f"the MMA step loops over {split.parts} parts of `{dim.name}`"
                 said = f"a step outside that takes the loop: a tile of 1 along `{dim.name}`"
                 yield Diagnostic(CODE, headline, subject.at_tile(s, d), help=said)
@@ -67,7 +69,10 @@ def _splits(subject: Subject, s: int) -> Iterator[Diagnostic]:
             said = f"MMA.{core.value.axis} takes a dimension that is {needed}"
             yield Diagnostic(CODE, headline, subject.at_core(s, d), help=said)
         if not split.exact:
-            headline = f"the atom's {split.tile} does not divide the {split.parent} elements of `{dim.name}`"
+            whose = "atom" if [u.axis for u in units].count(core.value.axis) == 1 else "step"
+            headline = (
+                f"the {whose}'s {split.tile} does not divide the {split.parent} elements of `{dim.name}`"
+            )
             yield Diagnostic(
                 CODE, headline, subject.at_tile(s, d), help="a tile outside that the atom divides"
             )
@@ -100,13 +105,29 @@ def _computes(subject: Subject, s: int) -> Iterator[Diagnostic]:
         headline = f"the step leaves out {listed(f'MMA.{x}' for x in missing)}"
         said = "an atom multiplies along m, n and k; a tile outside may be as small as the atom"
         yield Diagnostic(CODE, headline, subject.at_step(s), help=said)
-    elif all(subject.reduces(axes[x]) == (x == "k") for x in "mnk") and not ordered_reads(
+    elif all(subject.reduces(d) == (x == "k") for x in "mnk" for d in axes[x]) and not ordered_reads(
         stage, axes, reads[:2]
     ):
-        names = {x: stage.dims[d].name for x, d in axes.items()}
-        one, other = listed((names["m"], names["k"])), listed((names["k"], names["n"]))
+        names = {x: [stage.dims[d].name for d in dims] for x, dims in axes.items()}
+        one, other = listed((*names["m"], *names["k"])), listed((*names["k"], *names["n"]))
         headline = f"no factor is read along {one} alone while the other is along {other}"
-        yield Diagnostic(CODE, headline, subject.at_step(s), help="use THR and a register tile")
+        yield Diagnostic(CODE, headline, subject.at_step(s), help=_shared_out(subject, axes, reads[:2]))
+
+
+def _shared_out(subject: Subject, axes: Axes, reads: tuple[Load, Load]) -> str:
+    """What is legal for the dimensions that the step has on its axes."""
+    stage = subject.stage
+    if all(len(dims) == 1 for dims in axes.values()):
+        return "use THR and a register tile"
+    along = [{d for d, dim in enumerate(stage.dims) if dim.name in names_in(read)} for read in reads]
+    kept = [d for d in range(len(stage.dims)) if not subject.reduces(d)]
+    sides = [[stage.dims[d].name for d in kept if d in along[x] and d not in along[1 - x]] for x in (0, 1)]
+    both = [dim.name for d, dim in enumerate(stage.dims) if subject.reduces(d) and d in along[0] & along[1]]
+    if not (all(sides) and both):
+        return "use THR and a register tile"
+    one, other = map(listed, sides)
+    said = f"MMA.m takes dimensions of one factor alone, MMA.n of the other: {one}; {other}"
+    return f"{said}. MMA.k takes those of both that are reduced: {listed(both)}"
 
 
 def check_factors(subject: Subject) -> Iterator[Diagnostic]:
@@ -122,10 +143,21 @@ def check_factors(subject: Subject) -> Iterator[Diagnostic]:
             labels = subject.at_entry(s, holding.buffer)
             said = f"hold it at a step outside of MMA, or nowhere: `{holding.buffer}` is then held in RM"
             yield Diagnostic(OPERAND, headline, labels, help=said)
-    for dim in (product.m, product.n, product.k):
-        yield from _dealt(subject, s, dim)
-    for load, other in _factors(product):
-        yield from _factor(subject, s, _Read(product, load, other))
+    for x in product.dims:
+        yield from _dealt(subject, s, x.dim)
+    for axis in "nk" if product.atom.grouped else "":
+        several = [x for x in product.axes[axis] if x.room > 1]
+        if len(several) > 1:
+            named = listed(subject.dim(x.dim) for x in several)
+            headline = f"MMA.{axis} takes {named}, and atoms of warp groups take one dimension there"
+            labels = tuple(label for x in several for label in subject.at_tile(s, x.dim))
+            said = (
+                "tiles of 1 for all but one of them, or several dimensions on MMA.m; or `@atom(mma)` and WRP"
+            )
+            yield Diagnostic(CODE, headline, labels, help=said)
+            return
+    for load, own in _factors(product):
+        yield from _factor(subject, s, _Read(product, load, own))
 
 
 def _dealt(subject: Subject, s: int, dim: int) -> Iterator[Diagnostic]:
@@ -148,15 +180,25 @@ def _product(subject: Subject) -> tuple[int, Product | None]:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A factor's read; other: the dimension that it has beside k."""
+    """A factor's read; own: the dimensions that it has beside those of k."""
 
     product: Product
     load: Load
-    other: int
+    own: tuple[AtomDim, ...]
 
     @property
     def dims(self) -> frozenset[str]:
-        return frozenset((str(self.other), str(self.product.k)))
+        return frozenset(str(x.dim) for x in (*self.own, *self.product.k))
+
+    @property
+    def depth(self) -> frozenset[str]:
+        return frozenset(str(x.dim) for x in self.product.k)
+
+    def run(self, name: str) -> int:
+        """Elements of an atom along a dimension, side by side in the order of the atom's places; 0 if others
+        lie between them."""
+        found = next(x for x in (*self.own, *self.product.k) if str(x.dim) == name)
+        return found.tile if found.weight == 1 else 0
 
 
 def _factor(subject: Subject, s: int, read: _Read) -> Iterator[Diagnostic]:
@@ -177,13 +219,13 @@ def _factor(subject: Subject, s: int, read: _Read) -> Iterator[Diagnostic]:
             said = f"warp groups hold the factor along MMA.m in registers, this one is along MMA.n; {said}"
         yield Diagnostic(OPERAND, headline, labels, help=said)
         return
-    wrong = _holes(read, copies[-1])
-    registers = read.product.held is not None and read.other == read.product.m
+    wrong = _holes(subject.tiles.levels, s, read, copies[-1])
+    registers = read.product.held is not None and read.own is read.product.m
     if registers and (odd := misplaced(subject, s, read.product, copies[-1])) is not None:
         yield odd
         return
     if wrong is None and read.product.atom.grouped and not registers:
-        found = group_factor(read.product, read.other, copies[-1], index, subject.tiles.levels, s)
+        found = group_factor(read.product, read.own, copies[-1], index, subject.tiles.levels, s)
         wrong = None if isinstance(found, GroupFactor) else found
     elif wrong is None:
         wrong = _rows(subject, s, read, copies[-1], index)
@@ -191,7 +233,7 @@ def _factor(subject: Subject, s: int, read: _Read) -> Iterator[Diagnostic]:
         yield Diagnostic(OPERAND, wrong[0], subject.at_entry(copies[-1].step, name), help=wrong[1])
 
 
-def _factors(product: Product) -> tuple[tuple[Load, int], ...]:
+def _factors(product: Product) -> tuple[tuple[Load, tuple[AtomDim, ...]], ...]:
     return (product.left, product.m), (product.right, product.n)
 
 
@@ -219,14 +261,22 @@ def _cut_within(subject: Subject, read: _Read) -> Iterator[Diagnostic]:
             yield Diagnostic(EDGE, headline, labels, help=said)
 
 
-def _holes(read: _Read, copy: Copy) -> tuple[str, str] | None:
-    """Why the elements of an atom do not lie side by side, and what to do."""
+def _holes(levels: Levels, s: int, read: _Read, copy: Copy) -> tuple[str, str] | None:
+    """Why the elements of an atom along a dimension do not lie at equal distances, and what to do."""
     for axis, function in zip(copy.tile.axes, copy.linear, strict=True):
         mine = read.dims & function.names
-        if mine and (axis.packed or len(mine) > 1 or any(function.coefficient(d) < 1 for d in mine)):
-            headline = f"`{copy.tile.buffer}` is not read densely along the atom's dimensions"
+        apart = axis.packed and any(not _even(axis, levels.by_dim[int(d)], s) for d in mine)
+        if apart or any(function.coefficient(d) < 1 for d in mine):
+            headline = f"`{copy.tile.buffer}` is not read at equal distances along the atom's dimensions"
             return headline, "use THR and a register tile"
     return None
+
+
+def _even(axis: Axis, levels: tuple[Level, ...], s: int) -> bool:
+    """Whether the digits of an atom along a dimension follow one another in a packed axis."""
+    inner = {lv.var for lv in levels if lv.step > s}
+    found = sorted((radix, parts) for var, parts, _, radix in axis.variables if var in inner)
+    return all(one * parts == other for (one, parts), (other, _) in pairwise(found))
 
 
 def _rows(
@@ -238,16 +288,24 @@ def _rows(
         return None
     fastest = tile.layout[-1]
     function, axis = copy.linear[fastest], tile.axes[fastest]
-    along = next(iter(read.dims & function.names), None)
-    order = [d for d, f in enumerate(copy.linear) if str(read.product.k) not in f.names]
+    mine = sorted(read.dims & function.names)
+    order = [d for d, f in enumerate(copy.linear) if not read.depth & f.names]
     order += [d for d in range(len(copy.linear)) if d not in order]
     along_k = f"`{tile.buffer}:SM[{','.join(str(d + 1) for d in order)}]` has rows along k"
-    if along is None or function.coefficient(along) != 1:
+    if len(mine) > 1 or (mine and axis.packed):
+        return (
+            f"`{tile.buffer}` is not read densely along the atom's dimensions",
+            "use THR and a register tile",
+        )
+    if not mine or function.coefficient(mine[0]) != 1:
         return f"no dimension of the atom runs along the rows of `{tile.buffer}` in SM", along_k
-    if along != str(read.product.k) and tile.sizes[0] == 1:
-        name = subject.dim(read.other)
+    name = subject.dim(int(mine[0]))
+    if mine[0] not in read.depth and tile.sizes[0] == 1:
         return f"rows of `{tile.buffer}` in SM run along `{name}`: atoms read bytes along k", along_k
     whole = ALIGNMENT // tile.sizes[0]
+    if read.run(mine[0]) % whole or not read.run(mine[0]):
+        fact = f"an atom reads {whole} neighbours of `{tile.buffer}` in SM, which lie along `{name}`, at once"
+        return fact, f"`{name}` last on its axis, with a tile that {whole} divides"
     outer = [c for v, _, c, _ in axis.variables if subject.tiles.levels.of_var(v).step <= s]
     starts = [*outer, index[fastest].const - axis.low.const]
     rows = [n for d, n in enumerate(tile.strides) if d != fastest]
@@ -264,15 +322,19 @@ def check_edges(subject: Subject) -> Iterator[Diagnostic]:
     _, product = _product(subject)
     if product is None:
         return
-    found = [
-        d for load, other in _factors(product) for d in _cut_within(subject, _Read(product, load, other))
-    ]
+    found = [d for load, own in _factors(product) for d in _cut_within(subject, _Read(product, load, own))]
     # schedules that were not read from a text have no places
     within = {d.labels[0].span if d.labels else d.headline: d for d in reversed(found)}
     if within:
         yield from within.values()
         return
-    levels, k = subject.tiles.levels, product.k
+    for x in product.k:
+        yield from _cut_sum(subject, product, x.dim)
+
+
+def _cut_sum(subject: Subject, product: Product, k: int) -> Iterator[Diagnostic]:
+    """Where tiles of a dimension of k are cut: that they do not overlap, and that both factors end there."""
+    levels = subject.tiles.levels
     extent, name = levels.extents[k], subject.dim(k)
     cut = [g for g in levels.guards if g.dim == k]
     inner = next((g for g in cut if g.bound != extent or g.offset != levels.index[k]), None)

@@ -1,7 +1,6 @@
 """K174: with `@roles`, some warp groups of a block only copy, and the others only compute. K110 for
 `@inflight`, which has an effect only there."""
 
-import math
 from collections.abc import Iterator
 
 from mdh.checker.options import number
@@ -12,10 +11,11 @@ from mdh.hardware import THREADED, Combine, Engine, Layer, Space
 from mdh.ir.atoms import GROUP_LANES
 from mdh.ir.plan import Roles, StagePlan
 from mdh.ir.program import DimKind
+from mdh.ir.tile import Copy, Hold, Loop, Node, Units, walk
 from mdh.machine import Machine
 from mdh.wording import plural
 
-CODE, EFFECT = "K174", "K110"
+CODE, EFFECT, STEP = "K174", "K110", "K170"
 UNIT, LEAST, MOST = 8, 24, 256
 """Registers that a warp group can ask for: multiples of 8 in this range, the end not included."""
 IN_BLOCK = (Combine.SHARED, Combine.CLUSTER, Combine.TICKET)
@@ -24,22 +24,42 @@ IN_BLOCK = (Combine.SHARED, Combine.CLUSTER, Combine.TICKET)
 def check_roles(subject: Subject) -> Iterator[Diagnostic]:
     """Computing threads are `math` warp groups. Everything staged in SM is copied by tma, and something is.
     Nothing else needs all threads of the block at once. Registers are multiples of 8 and fit the block's;
-    the group that copies gives some back, and the others ask for more."""
+    the group that copies gives some back, and the others ask for more. With `turns` the computing groups are
+    two or more times those that the steps split over, and a block has several tiles."""
     roles = subject.plan.roles
     if roles is None:
         return
-    threads = math.prod(subject.plan.units(layer) for layer in THREADED)
-    if threads != roles.math * GROUP_LANES:
-        said = f"`math={roles.math}` is" if threads % GROUP_LANES == 0 else "whole warp groups compute:"
-        headline = f"{said} {roles.math * GROUP_LANES} threads, the steps split over {threads}"
-        whole, rest = divmod(threads, GROUP_LANES)
-        many = f"parts of WGP, WRP and THR that multiply to a multiple of {GROUP_LANES}"
-        said = many if rest else f"`math={whole}`"
-        yield _wrong(subject, headline, said)
+    wrong = _groups(subject, roles)
+    yield from wrong
     yield from _copies(subject)
     yield from _together(subject)
-    if roles.registers is not None and threads == roles.math * GROUP_LANES:
+    if roles.turns and not subject.plan.grid.persistent:
+        headline = "warp groups take tiles by turns, and a block has only one tile"
+        yield _wrong(subject, headline, "`@persistent` on the outermost grid step, or leave `turns` out")
+    if roles.registers is not None and not wrong:
         yield from _registers(subject, roles, roles.registers)
+
+
+def _groups(subject: Subject, roles: Roles) -> list[Diagnostic]:
+    """The numbers of threads and of warp groups do not go together."""
+    threads = subject.plan.threads
+    groups, rest = divmod(threads, GROUP_LANES)
+    if rest:
+        headline = f"whole warp groups compute: {roles.math * GROUP_LANES} threads"
+        said = f"parts of WGP, WRP and THR that multiply to a multiple of {GROUP_LANES}"
+        return [_wrong(subject, f"{headline}, the steps split over {threads}", said)]
+    if roles.turns and (roles.math % groups or roles.math == groups):
+        tile = f"a tile takes {plural(groups, 'warp group')}"
+        headline = f"`math={roles.math}` makes no whole teams that take turns: {tile}"
+        said = f"`math={2 * groups}` or another multiple of {groups}, or leave `turns` out"
+        said = said if groups > 1 else "`math=2` or more, or leave `turns` out"
+        return [_wrong(subject, headline, said)]
+    if not roles.turns and roles.math != groups:
+        headline = (
+            f"`math={roles.math}` is {roles.math * GROUP_LANES} threads, the steps split over {threads}"
+        )
+        return [_wrong(subject, headline, f"`math={groups}`")]
+    return []
 
 
 def _wrong(subject: Subject, headline: str, said: str) -> Diagnostic:
@@ -113,6 +133,36 @@ def _registers(subject: Subject, roles: Roles, registers: tuple[int, int]) -> It
         yield _wrong(subject, headline, "leave `regs` out" if first > each else said)
 
 
+def check_turns(subject: Subject) -> Iterator[Diagnostic]:
+    """With `turns`, a team computes a tile while others have to wait, and finishes its results while they
+    compute. So results are held in RM outside of all loops and copies of a tile, and finished after them."""
+    if subject.plan.teams == 1:
+        return
+    first = next(
+        (n for n in walk(subject.tiles.body) if not isinstance(n, Units) and not _to_registers(n)), None
+    )
+    if isinstance(first, Hold) and first.tile.space is Space.RM:
+        return
+    where: tuple[Label, ...] = ()
+    what, said = "a team holds no results in RM", "hold them there"
+    if isinstance(first, Loop):
+        dim = subject.stage.dims[first.level.dim].name
+        where = subject.at_core(first.level.step, first.level.dim)
+        what = f"a loop over `{dim}` is around what a team holds of its results"
+        said = "smaller tiles over BLK instead of the loop"
+    elif isinstance(first, Copy):
+        where = subject.at_entry(first.step, first.tile.buffer)
+        what = f"`{first.tile.buffer}` is copied before a team holds its results"
+        said = f"hold them in RM at the step that copies `{first.tile.buffer}`"
+    headline = f"{what}, so that the next team would wait until they are stored"
+    said = f"{said}, or leave `turns` out"
+    yield Diagnostic(CODE, headline, (*at_roles(subject), *where), help=said)
+
+
+def _to_registers(node: Node) -> bool:
+    return isinstance(node, Copy) and node.tile.space is Space.RM
+
+
 def askable(count: int) -> bool:
     """Whether a thread can ask for so many registers."""
     return count % UNIT == 0 and LEAST <= count < MOST
@@ -120,10 +170,8 @@ def askable(count: int) -> bool:
 
 def share_of(plan: StagePlan, machine: Machine) -> int:
     """Registers of a thread where all threads of a block have equally many."""
-    threads = math.prod(plan.units(layer) for layer in THREADED)
-    threads += 0 if plan.roles is None else plan.roles.load * GROUP_LANES
     blocks = max(1, plan.grid.occupancy)
-    return min(MOST - UNIT, machine.registers_per_unit // blocks // threads // UNIT * UNIT)
+    return min(MOST - UNIT, machine.registers_per_unit // blocks // plan.block_threads // UNIT * UNIT)
 
 
 def most_of(plan: StagePlan, machine: Machine, copying: int) -> int:
@@ -162,13 +210,22 @@ def check_inflight(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def check_promote(subject: Subject) -> Iterator[Diagnostic]:
-    """K110. `@promote(n)` adds to a second accumulator what atoms keep fewer bits of than f32 has."""
+    """K110. `@promote(n)` adds to a second accumulator what atoms keep fewer bits of than f32 has.
+
+    K170. It counts along one dimension of k.
+    """
     for i, step in enumerate(subject.plan.steps):
         if step.promote is not None and step.product is not None and not step.product.atom.coarse:
             atom = step.product.atom
             headline = f"`@promote({step.promote})` has no effect on atoms that multiply {atom.left}"
             said = f"leave it out: they keep all bits of {atom.acc}"
             yield Diagnostic(EFFECT, headline, subject.at_step_attr(i, "promote"), help=said)
+        elif step.promote is not None and step.product is not None and len(step.product.k) > 1:
+            headline = (
+                f"`@promote({step.promote})` counts elements along one dimension, and MMA.k has several"
+            )
+            said = "one dimension on MMA.k; steps outside take the loops over the others"
+            yield Diagnostic(STEP, headline, subject.at_step_attr(i, "promote"), help=said)
 
 
 def _slots(subject: Subject) -> int:

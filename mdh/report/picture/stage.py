@@ -10,14 +10,14 @@ from itertools import pairwise
 from math import prod
 
 from mdh.decompose.accesses import accesses_of
-from mdh.hardware import THREADED, Engine, Layer, Space
+from mdh.hardware import THREADED, UNIT_AXES, Combine, Engine, Layer, Space
 from mdh.ir.affine import Affine
 from mdh.ir.layout import Level, Levels
 from mdh.ir.plan import Plan, PlanStep, StagePlan
 from mdh.ir.program import DimKind, Program
 from mdh.ir.tile import Hold, Tile, Tiles
 from mdh.lower.threads import thread_stride
-from mdh.report.loops import AXES, loop_rows
+from mdh.report.loops import loop_rows
 from mdh.wording import plural
 
 
@@ -142,6 +142,7 @@ def stage_view(plan: Plan, stage: StagePlan) -> StageView:
     levels, kept = stage.tiles.levels, _held(plan, stage, stage.tiles)
     present = {lv.layer for lv in levels.all if lv.layer}
     order = (Layer.NOD, Layer.DEV, Layer.CLU, Layer.BLK, *THREADED, Layer.VEC)
+    streamed = (Combine.STREAM,) if stage.streamed else ()
     return StageView(
         stage.stage.name,
         tuple(_dim(stage, levels, d) for d in range(len(stage.stage.dims))),
@@ -151,7 +152,7 @@ def stage_view(plan: Plan, stage: StagePlan) -> StageView:
         tuple(layer for layer in order if layer in present),
         prod(lv.parts for lv in levels.all if lv.layer in THREADED),
         0 if cpu else plan.machine.warp,
-        tuple(dict.fromkeys(method for methods in stage.combines for method in methods)),
+        tuple(dict.fromkeys((*(m for methods in stage.combines for m in methods), *streamed))),
     )
 
 
@@ -168,7 +169,7 @@ def _digit(plan: StagePlan, lv: Level, weight: int) -> DigitView:
     threads = 0
     if lv.layer in THREADED:
         threads = thread_stride(plan, lv.layer, lv.axis) * lv.piece
-    axis = AXES[lv.axis] if lv.layer else ""
+    axis = UNIT_AXES[lv.axis] if lv.layer else ""
     return DigitView(lv.var, lv.step, lv.parts, weight, lv.piece, lv.layer or "", axis, threads)
 
 
@@ -241,7 +242,8 @@ def _facts(plan: StagePlan, step: PlanStep, held: list[HeldView]) -> tuple[str, 
         detail = f", {row.detail}" if row.detail else ""
         facts.append(f"{row.dim}: {row.parts:,} parts of {row.tile:,}{last}, {who}{detail}")
     if plan.roles is not None and any(x.layer is Layer.BLK for x in step.splits):
-        facts.append(f"{plural(plan.roles.math, 'warp group')} of a block compute, one more copies")
+        how = "compute tiles by turns" if plan.teams > 1 else "compute"
+        facts.append(f"{plural(plan.roles.math, 'warp group')} of a block {how}, one more copies")
     for h in held:
         shape = "×".join(map(str, h.shape)) or "one element"
         slots = f", {h.slots} slots" if h.slots > 1 else ""

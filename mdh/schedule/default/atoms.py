@@ -14,6 +14,7 @@ from mdh.ir.product_sum import summed_reads
 from mdh.ir.program import DimKind
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
+from mdh.schedule.default.atom_sides import Side
 from mdh.schedule.default.outline import attribute
 from mdh.schedule.default.shape import Shape, ShapeAccess
 from mdh.schedule.model import Attr
@@ -26,10 +27,11 @@ SLICE = {1: 128, 2: 32, 4: 32, 8: 8}
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """A factor's read, and its copy in shared memory. own: the dimension that it has beside k.
+    """A factor's read, and its copy in shared memory. own: a dimension that it has beside k: that of the rows
+    of the copy, or else the largest.
 
     along_k: rows of the copy run along k, else along `own`. layout: positions of the buffer in the order of
-    the copy. turned: that is not the order of the source.
+    the copy. turned: the last one is another than that of the source.
     """
 
     access: ShapeAccess
@@ -45,7 +47,7 @@ class Factor:
 
     @property
     def turned(self) -> bool:
-        return self.layout != tuple(range(len(self.layout)))
+        return self.layout[-1] != len(self.layout) - 1
 
     def padding(self, row: int) -> int:
         """Elements behind each row of the copy, so that what a warp reads at once lies in different banks.
@@ -56,7 +58,9 @@ class Factor:
         if self.bytes < WORD:
             return 0 if row * self.bytes // ROW % 2 else ROW // self.bytes
         banks, step = ((4, 8) if self.along_k else (8, 16)) if self.bytes == WORD else (4, 8)
-        return next(p for p in range(0, 2 * step, 8 // self.bytes) if (row + p) % step == banks)
+        # whole 8 bytes, which are copied at once, if the row has them
+        fitting: list[int] = [*range(0, 2 * step, 8 // self.bytes), *range(2 * step)]
+        return next(p for p in fitting if (row + p) % step == banks)
 
     def asynchronous(self, machine: Machine) -> bool:
         """Whether rows are copied some slots ahead: in their order, and so that they begin at whole words."""
@@ -69,8 +73,8 @@ PROMOTE = 128
 
 @dataclass(frozen=True)
 class Matrices:
-    """C = A B for an atom. m, n, k: the dimensions that it takes. others: reduced dimensions beside k. depth:
-    elements of k in a slice."""
+    """C = A B for an atom. m, n, k: the main dimensions that it takes. rows, columns: all that it takes along
+    m and n. others: reduced dimensions beside k. depth: elements of k in a slice."""
 
     atom: Atom
     left: Factor
@@ -78,6 +82,8 @@ class Matrices:
     k: int
     others: tuple[int, ...]
     depth: int
+    rows: Side
+    columns: Side
 
     @property
     def m(self) -> int:
@@ -100,6 +106,10 @@ class Matrices:
     def factors(self) -> tuple[Factor, Factor]:
         return self.left, self.right
 
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        return self.rows, self.columns
+
 
 def find_matrices(shape: Shape, machine: Machine, target: str) -> Matrices | None:
     """The stage as a product for atoms of warps; None if it is none."""
@@ -107,8 +117,11 @@ def find_matrices(shape: Shape, machine: Machine, target: str) -> Matrices | Non
     return matrices_with(shape, machine, target, known)
 
 
-def matrices_with(shape: Shape, machine: Machine, target: str, known: list[Atom]) -> Matrices | None:
-    """The stage as a product for one of these atoms, whose speed on the machine is known; else None."""
+def matrices_with(
+    shape: Shape, machine: Machine, target: str, known: list[Atom], *, alone: bool = False
+) -> Matrices | None:
+    """The stage as a product for one of these atoms, whose speed on the machine is known; else None. alone:
+    each axis of the atom takes one dimension."""
     reads = summed_reads(shape.stage)
     if isinstance(reads, str) or not known or not LANGUAGES[target].tensor_cores or shape.keeps_order:
         return None
@@ -126,7 +139,7 @@ def matrices_with(shape: Shape, machine: Machine, target: str, known: list[Atom]
             x for x in known
             if (x.left, x.right, x.acc) == (left, right, acc) and tensor_peak(machine, x.left) > 0
         ]  # fmt: skip
-        found = _matrices(shape, a_access, b_access, atoms)
+        found = _matrices(shape, (a_access, b_access), atoms, alone=alone)
         if found is not None:
             return found
     return None
@@ -139,23 +152,42 @@ def _alone(shape: Shape, access: ShapeAccess, factors: list[ShapeAccess]) -> boo
     return known and access.buffer not in shape.outputs
 
 
-def _matrices(shape: Shape, a: ShapeAccess, b: ShapeAccess, atoms: list[Atom]) -> Matrices | None:
+def _matrices(
+    shape: Shape, factors: tuple[ShapeAccess, ShapeAccess], atoms: list[Atom], *, alone: bool
+) -> Matrices | None:
     results, reduced = shape.of_kind(DimKind.CC), shape.of_kind(DimKind.PW)
-    rows = [d for d in results if shape.uses(a, d) and not shape.uses(b, d)]
-    columns = [d for d in results if shape.uses(b, d) and not shape.uses(a, d)]
-    sums = [d for d in reduced if _position(shape, a, d) is not None and _position(shape, b, d) is not None]
-    main = [_main(shape, x, dims) for x, dims in ((a, rows), (b, columns))]
-    if main[0] is None or main[1] is None or not sums:
+    sums = [d for d in reduced if all(_position(shape, x, d) is not None for x in factors)]
+    sides = []
+    for one, other in (factors, factors[::-1]):
+        dims = [d for d in results if shape.uses(one, d) and not shape.uses(other, d)]
+        main = _main(shape, one, dims)
+        if alone:
+            dims = [] if main is None else [main]
+        sides.append(_side(shape, one, [d for d in dims if _upward(shape, one, d)]))
+    if not all(side.dims for side in sides) or not sums:
         return None
     k = max(sums, key=lambda d: shape.extents[d])
-    fitting = [x for x in atoms if x.m <= shape.extents[main[0]] and x.n <= shape.extents[main[1]]]
-    atom, depth = _slice(shape, k, (a, b), fitting)
+    rows, columns = sides
+    fitting = [x for x in atoms if rows.fits(x.m) and columns.fits(x.n)]
+    atom, depth = _slice(shape, k, factors, fitting)
     if atom is None:
         return None
-    left, right = (_factor(shape, x, own, k, atom) for x, own in ((a, main[0]), (b, main[1])))
+    left, right = (_factor(shape, x, side, k, atom) for x, side in zip(factors, sides, strict=True))
     if left is None or right is None or (left.buffer == right.buffer and left.layout != right.layout):
         return None
-    return Matrices(atom, left, right, k, tuple(d for d in reduced if d != k), depth)
+    others = tuple(d for d in reduced if d != k)
+    return Matrices(atom, left, right, k, others, depth, rows, columns)
+
+
+def _side(shape: Shape, factor: ShapeAccess, dims: list[int]) -> Side:
+    """Rows of 16-bit elements may run along the last of several dimensions, if it is read without gaps."""
+    size = shape.element_bytes(factor.buffer)
+    out = shape.writes[0]
+    arrays = ((factor, size), (out, shape.element_bytes(out.buffer)))
+    near = tuple((d, each) for x, each in arrays if (d := shape.contiguous(x)) in dims)
+    last = bool(dims) and _position(shape, factor, dims[-1]) == len(factor.index) - 1
+    run = ROW // size if len(dims) > 1 and last and size < WORD else 1
+    return Side(tuple(dims), tuple(shape.extents[d] for d in dims), near, run)
 
 
 def _position(shape: Shape, access: ShapeAccess, dim: int) -> int | None:
@@ -163,6 +195,11 @@ def _position(shape: Shape, access: ShapeAccess, dim: int) -> int | None:
     name = shape.stage.dims[dim].name
     found = [p for p, f in enumerate(access.index) if f is not None and name in f.names]
     return found[0] if len(found) == 1 and access.index[found[0]] == Affine.var(name) else None
+
+
+def _upward(shape: Shape, access: ShapeAccess, dim: int) -> bool:
+    name = shape.stage.dims[dim].name
+    return all(f is not None and (name not in f.names or f.coefficient(name) > 0) for f in access.index)
 
 
 def _main(shape: Shape, access: ShapeAccess, dims: list[int]) -> int | None:
@@ -200,13 +237,19 @@ def _extent(shape: Shape, access: ShapeAccess, dim: int) -> int:
     return shape.program.buffer_of[access.buffer].shape[position]
 
 
-def _factor(shape: Shape, access: ShapeAccess, own: int, k: int, atom: Atom) -> Factor | None:
-    place, along = _position(shape, access, own), _position(shape, access, k)
-    assert place is not None and along is not None
+def _factor(shape: Shape, access: ShapeAccess, side: Side, k: int, atom: Atom) -> Factor | None:
+    along = _position(shape, access, k)
+    assert along is not None
     last, size = len(access.index) - 1, shape.element_bytes(access.buffer)
     extents = shape.program.buffer_of[access.buffer].shape
-    straight = last == along or (last == place and size > 1)
+    ends = [d for d in side.dims if _position(shape, access, d) == last]
+    # the last dimension of an axis alone runs along rows of ldmatrix
+    straight = last == along or (bool(ends) and size > 1 and (size > WORD or ends[0] == side.dims[-1]))
     order = tuple(range(last + 1))
     if not straight:
         order = (*(p for p in order if p != along), along)
-    return Factor(access, own, size, order[-1] == along, order, extents[last])
+    elif last != along and len(side.dims) > 1 and size > WORD:
+        # elements of a row lie side by side, and those of the next k behind it
+        order = (*(p for p in order if p not in (along, last)), along, last)
+    main = ends[0] if straight and last != along else max(side.dims, key=lambda d: shape.extents[d])
+    return Factor(access, main, size, order[-1] == along, order, extents[last])

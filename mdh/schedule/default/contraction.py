@@ -16,8 +16,6 @@ from mdh.schedule.default.contraction_gpu import contraction_gpu
 from mdh.schedule.default.operands import Contraction
 from mdh.schedule.default.outline import ScheduleBuilder, stageable
 from mdh.schedule.default.shape import Shape, ShapeAccess
-from mdh.schedule.default.window import find_window
-from mdh.schedule.default.window_gpu import window_gpu
 
 
 def find_contraction(shape: Shape) -> Contraction | None:
@@ -73,9 +71,4 @@ def contraction(
     """The steps. joining: how blocks that share a sum may add to the outputs."""
     if machine.kind == "cpu":
         return contraction_cpu(shape, found, machine)
-    window = find_window(shape, found)
-    adding = joining is Joining.IN_PLACE
-    slid = window_gpu(shape, window, machine, adding=adding) if window is not None else None
-    if slid is not None:
-        return slid
     return contraction_gpu(shape, found, machine, target, joining)

@@ -5,7 +5,7 @@ Slices of both factors are copied to shared memory some slots ahead. If the resu
 machine, blocks share the sum.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -15,8 +15,9 @@ from mdh.hardware import Engine, Layer, Space
 from mdh.ir.atoms import LANES
 from mdh.machine import Machine
 from mdh.occupancy import registers_at
-from mdh.schedule.default.atoms import ROW, Factor, Matrices, ends_with
-from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
+from mdh.schedule.default.atom_sides import NONE, SideTiles, side_tiles
+from mdh.schedule.default.atoms import ROW, Matrices, ends_with
+from mdh.schedule.default.grid import AXES, block_axes, ceil_div, grid_size, round_up
 from mdh.schedule.default.operands import Tiling
 from mdh.schedule.default.outline import ScheduleBuilder, attribute, held
 from mdh.schedule.default.shape import Shape
@@ -51,10 +52,20 @@ SLICES_LEAST = 4
 
 @dataclass(frozen=True, slots=True)
 class AtomTiling(Tiling):
-    """A tiling whose warps have tiles too. slots: of the copies."""
+    """A tiling whose warps have tiles too. rows, columns: tiles by dimension. size, warp: places along m and
+    n of a block and of a warp. slots: of the copies. whole: a slice has all of the other reduced dimensions.
+    """
 
+    rows: SideTiles = NONE
+    columns: SideTiles = NONE
+    size: tuple[int, int] = (1, 1)
     warp: tuple[int, int] = (1, 1)
     slots: int = 1
+    whole: bool = False
+
+    @property
+    def sides(self) -> tuple[SideTiles, SideTiles]:
+        return self.rows, self.columns
 
 
 def best_plan(
@@ -72,20 +83,20 @@ def atom_plans(
 ) -> Iterator[AtomTiling]:
     """The candidates that fit."""
     ways = (Joining.KERNEL, joining) if joining is Joining.FRESH else (joining,)
-    for block, warp in _tiles(shape, found, machine):
-        for part, parts in _parts(shape, found, machine, block):
+    every = list(_tiles(shape, found, machine))
+    every += [replace(tiles, whole=True) for tiles in every if found.others]
+    for tiles in every:
+        for part, parts in _parts(shape, found, machine, tiles.block):
             slices = {found.k: found.depth, **dict.fromkeys(found.others, 1)}
-            for slots in _slots(found, machine, part, (block[found.m], block[found.n]), warp):
-                plan = AtomTiling(block, {}, slices, found.k, part, parts, warp=warp, slots=slots)
+            for slots in _slots(shape, found, machine, part, tiles):
+                plan = replace(tiles, slices=slices, part=part, parts=parts, slots=slots)
                 yield from (replace(plan, joining=w) for w in ways) if parts > 1 else (plan,)
 
 
-def _tiles(
-    shape: Shape, found: Matrices, machine: Machine
-) -> Iterator[tuple[dict[int, int], tuple[int, int]]]:
-    """Tiles of a block by dimension, and of a warp. Those that make very many blocks are left out, unless no
-    others fit."""
-    m, n = (shape.extents[d] for d in (found.m, found.n))
+def _tiles(shape: Shape, found: Matrices, machine: Machine) -> Iterator[AtomTiling]:
+    """The tiles of a block and of a warp. Those that make very many blocks are left out, unless no others
+    fit."""
+    m, n = (prod(side.extents) for side in found.sides)
     single = {d: 1 for d in range(len(shape.extents)) if d not in (found.k, *found.others)}
     tiles = []
     for tile in ((a, b) for a in SIDES for b in SIDES):
@@ -93,28 +104,35 @@ def _tiles(
         if large or tile[0] % found.atom.m or tile[1] % found.atom.n:
             continue
         for high, wide in WARPS:
-            rows, columns = tile[0] * high, tile[1] * wide
-            fits = rows <= min(m, BLOCK_MOST) and columns <= min(n, BLOCK_MOST)
+            size = tile[0] * high, tile[1] * wide
+            fits = max(size) <= BLOCK_MOST and all(s <= 2 * t for s, t in zip(size, (m, n), strict=True))
             fits = fits and (prod(tile) < LARGE or high * wide >= SCHEDULERS)
-            if fits and _registers(found, tile) <= registers_at(machine, high * wide):
-                tiles.append(({**single, found.m: rows, found.n: columns}, tile))
-    blocks = [_blocks(shape, block) for block, _ in tiles]
+            if not fits or _registers(found, tile) > registers_at(machine, high * wide):
+                continue
+            rows = side_tiles(found.rows, found.atom.m, tile[0], high)
+            columns = side_tiles(found.columns, found.atom.n, tile[1], wide)
+            if rows is not None and columns is not None and len(rows.split) + len(columns.split) <= len(AXES):
+                block = {**single, **rows.block, **columns.block}
+                tiles.append(
+                    AtomTiling(block, {}, {}, found.k, 1, 1, Joining.KERNEL, rows, columns, size, tile)
+                )
+    blocks = [_blocks(shape, tiling.block) for tiling in tiles]
     most = max(MANY * machine.units, min(blocks, default=0))
     return (tile for tile, count in zip(tiles, blocks, strict=True) if count <= most)
 
 
-def _blocks(shape: Shape, block: dict[int, int]) -> int:
+def _blocks(shape: Shape, block: Mapping[int, int]) -> int:
     return prod(ceil_div(shape.extents[d], t) for d, t in block.items())
 
 
 def _parts(
-    shape: Shape, found: Matrices, machine: Machine, block: dict[int, int]
+    shape: Shape, found: Matrices, machine: Machine, block: Mapping[int, int]
 ) -> Iterator[tuple[int, int]]:
     """(elements of k of a block, blocks that share a sum)"""
     extent = shape.extents[found.k]
     yield extent, 1
     blocks = _blocks(shape, block)
-    if blocks >= machine.units or len(block_axes(block, shape.extents, machine, found.n)) > 2:
+    if blocks >= machine.units or len(block_axes(block, shape.extents, machine, found.columns.dims[-1])) > 2:
         return
     for parts in PARTS[1:]:
         part = round_up(ceil_div(extent, parts), found.depth)
@@ -125,44 +143,52 @@ def _parts(
             yield part, parts
 
 
-def _slots(
-    found: Matrices, machine: Machine, part: int, block: tuple[int, int], warp: tuple[int, int]
-) -> Iterator[int]:
+def _slots(shape: Shape, found: Matrices, machine: Machine, part: int, tiles: AtomTiling) -> Iterator[int]:
     """Numbers of slots that shared memory has room for: the most, and fewer where a multiprocessor then has
     room for more blocks. Threads that move elements hold those of the next slice in registers."""
-    size, blocks = _shared(found, *block), 0
-    threads = prod(block) // prod(warp) * LANES
-    held = _registers(found, warp) + _turned(found, machine, block) // threads
+    size, blocks = _shared(shape, found, tiles), 0
+    threads = prod(tiles.size) // prod(tiles.warp) * LANES
+    held = _registers(found, tiles.warp) + _moved_alone(shape, found, machine, tiles) // threads
     ahead = all(f.asynchronous(machine) for f in found.factors)
     most = len(SLOTS) if ahead else 2 if held <= HELD else 1
-    for slots in SLOTS[-most:] if part > found.depth else (1,):
+    turns = ceil_div(part, found.depth) if found.others else most
+    for slots in SLOTS[-min(most, turns) :] if part > found.depth else (1,):
         room = machine.shared_per_unit // (slots * size)
         if slots * size <= machine.shared_per_block and room > blocks:
             blocks = room
             yield slots
 
 
-def _turned(found: Matrices, machine: Machine, block: tuple[int, int]) -> int:
+def _moved_alone(shape: Shape, found: Matrices, machine: Machine, tiles: AtomTiling) -> int:
     """Elements of a slice that threads move one by one."""
-    sides = zip(found.factors, block, strict=True)
-    return sum(side * found.depth for f, side in sides if not f.asynchronous(machine))
-
-
-def _shared(found: Matrices, rows: int, columns: int) -> int:
-    """Bytes of a slice of both factors in shared memory."""
     return sum(
-        _lines(f, found, side) * (_row(f, found, side) + f.padding(_row(f, found, side))) * f.bytes
-        for f, side in zip(found.factors, (rows, columns), strict=True)
+        prod(_part(shape, found, tiles, i))
+        for i, f in enumerate(found.factors)
+        if not f.asynchronous(machine)
     )
 
 
-def _row(factor: Factor, found: Matrices, side: int) -> int:
-    """Elements of a row of a factor's copy. side: tile of the block along its own dimension."""
-    return found.depth if factor.along_k else side
+def _shared(shape: Shape, found: Matrices, tiles: AtomTiling) -> int:
+    """Bytes of a slice of both factors in shared memory."""
+    total = 0
+    for i, f in enumerate(found.factors):
+        lines, row = _part(shape, found, tiles, i)
+        total += lines * (row + f.padding(row)) * f.bytes
+    return total
 
 
-def _lines(factor: Factor, found: Matrices, side: int) -> int:
-    return side if factor.along_k else found.depth
+def _part(shape: Shape, found: Matrices, tiles: AtomTiling, side: int) -> tuple[int, int]:
+    """Rows of a factor's part of a slice, and elements of a row. side: 0 of A, 1 of B."""
+    factor, size = found.factors[side], tiles.size[side]
+    if tiles.whole:
+        others = {d: shape.extents[d] for d in found.others}
+        held = {**tiles.block, **tiles.rows.held, **tiles.columns.held, **others, found.k: found.depth}
+        sides = shape.boxes[factor.buffer].sides(held)
+        return prod(sides) // sides[factor.layout[-1]], sides[factor.layout[-1]]
+    if factor.along_k:
+        return size, found.depth
+    row = tiles.sides[side].block[factor.own]
+    return found.depth * ceil_div(size, row), row
 
 
 def _registers(found: Matrices, tile: tuple[int, int]) -> int:
@@ -187,19 +213,23 @@ def atom_work(
 ) -> AtomWork:
     """The quantities that a plan's time depends on. moved: as `moved_bytes` counts."""
     atom, depth = found.atom, found.depth
-    rows, columns = plan.block[found.m], plan.block[found.n]
+    rows, columns = plan.size
     warps = rows // plan.warp[0] * (columns // plan.warp[1])
-    shared = plan.slots * _shared(found, rows, columns)
+    shared = plan.slots * _shared(shape, found, plan)
+    parts = [prod(_part(shape, found, plan, side)) for side in (0, 1)]
+    others = prod(shape.extents[d] for d in found.others)
+    inside, outside = (others, 1) if plan.whole else (1, others)
     return AtomWork(
         atom,
         warps,
         resident=resident(machine, warps * LANES, _registers(found, plan.warp), shared),
         blocks=plan.parts * prod(ceil_div(shape.extents[d], t) for d, t in plan.block.items()),
-        slices=ceil_div(plan.part, depth) * prod(shape.extents[d] for d in found.others),
-        multiplies=rows * columns * depth,
-        fragments=warps * sum(plan.warp) * depth * atom.left.bytes,
-        copied=(rows + columns) * depth * atom.left.bytes,
-        turned=_turned(found, machine, (rows, columns)) * atom.left.bytes,
+        slices=ceil_div(plan.part, depth) * outside,
+        runs=outside,
+        multiplies=rows * columns * depth * inside,
+        fragments=warps * sum(plan.warp) * depth * inside * atom.left.bytes,
+        copied=sum(parts) * atom.left.bytes,
+        turned=_moved_alone(shape, found, machine, plan) * atom.left.bytes,
         slots=plan.slots,
         results=prod(plan.block.values()),
         cut=_cut(shape),
@@ -219,32 +249,48 @@ def _cut(shape: Shape) -> bool:
 def atom_outline(shape: Shape, found: Matrices, machine: Machine, plan: AtomTiling) -> ScheduleBuilder:
     """The steps of a plan."""
     first = plan.first
-    axes = block_axes(first, shape.extents, machine, found.n)
+    near = found.columns.dims[-1]
+    axes = block_axes(first, shape.extents, machine, near)
     blocks = grid_size(axes, first, shape.extents)
-    ordered = found.m in axes and found.n in axes and blocks >= 4 * machine.units and plan.parts == 1
+    ordered = (
+        any(d in axes for d in found.rows.dims)
+        and near in axes
+        and blocks >= 4 * machine.units
+        and plan.parts == 1
+    )
     order = (attribute("order", ArgCall("grouped", (Arg(GROUP),))),) if ordered else ()
     outline = ScheduleBuilder(shape)
     outline.step(first, dict(axes), entries=plan.entries(shape), attrs=order)
     results = held(shape)
-    if found.others:
-        outline.step(dict.fromkeys(found.others, 1), entries=results)
+    others = dict.fromkeys(found.others, 1)
+    if others and not plan.whole:
+        outline.step(others, entries=results)
         results = {}
-    copies = _copies(found, machine, plan)
+    copies = _copies(shape, found, machine, plan)
     stages = (attribute("stages", plan.slots),) if plan.slots > 1 else ()
     outline.step({found.k: found.depth}, entries=results | copies, attrs=stages)
-    warps = {found.m: Unit(Layer.WRP, "y"), found.n: Unit(Layer.WRP, "x")}
-    outline.step(dict(zip((found.m, found.n), plan.warp, strict=True)), warps)
+    if plan.whole:
+        outline.step(others)
+    outline.step({**plan.rows.warp, **plan.columns.warp}, _warps(plan))
     atom = found.atom
-    taken = {found.m: ("m", atom.m), found.n: ("n", atom.n), found.k: ("k", atom.k)}
+    sides = zip("mn", plan.sides, strict=True)
+    tiles = {d: (axis, tile) for axis, side in sides for d, tile in side.atom.items()}
     terms = plan.part * prod(shape.extents[d] for d in found.others)
-    outline.atoms(taken, atom, *found.promotion(terms))
+    outline.atoms({**tiles, found.k: ("k", atom.k)}, atom, *found.promotion(terms))
     return outline
 
 
-def _copies(found: Matrices, machine: Machine, plan: AtomTiling) -> dict[str, Mem]:
+def _warps(plan: AtomTiling) -> dict[int, Unit]:
+    """Axes of the warps: x for columns and y for rows, and z for one more dimension."""
+    columns, rows = plan.columns.split, plan.rows.split
+    axes = {**dict(zip(columns, "xz", strict=False)), **dict(zip(rows, "yz", strict=False))}
+    return {d: Unit(Layer.WRP, axis) for d, axis in axes.items()}
+
+
+def _copies(shape: Shape, found: Matrices, machine: Machine, plan: AtomTiling) -> dict[str, Mem]:
     out = {}
-    for factor, own in zip(found.factors, (found.m, found.n), strict=True):
-        pad = factor.padding(_row(factor, found, plan.block[own]))
+    for side, factor in enumerate(found.factors):
+        pad = factor.padding(_part(shape, found, plan, side)[1])
         attrs: tuple[Attr, ...] = (attribute("pad", pad),) if pad else ()
         if factor.asynchronous(machine):
             attrs = (*attrs, Attr("copy", (Arg(Engine.ASYNC, fallback=Arg(Engine.PLAIN)),)))

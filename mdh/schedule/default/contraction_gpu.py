@@ -25,6 +25,8 @@ from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
 from mdh.schedule.default.operands import Contraction, Tiling, asynchronous, shared_copy
 from mdh.schedule.default.outline import ScheduleBuilder, attribute, held, staged
 from mdh.schedule.default.shape import Shape
+from mdh.schedule.default.window import find_window
+from mdh.schedule.default.window_gpu import window_gpu
 from mdh.schedule.model import Arg, ArgCall, Attr, Mem, Unit
 
 SHARED = 48 * 1024
@@ -79,25 +81,46 @@ class LadderTiling(Tiling):
     tile: BlockTile = WHOLE
 
 
+Timed = tuple[ScheduleBuilder, float]
+"""The steps of a plan, and its estimate in seconds."""
+
+
 def contraction_gpu(
     shape: Shape, found: Contraction, machine: Machine, target: str, joining: Joining
 ) -> ScheduleBuilder:
     """The steps of the plan with the best estimate. Products of 8- and 16-bit factors are computed on tensor
     cores where these can, and those of f32 if the user allows tf32; those of f64 where the estimate is
     better, as it is but for small ones."""
-    groups = find_groups(shape, machine, target)
-    grouped = None if groups is None else best_group_plan(shape, groups, machine, joining)
-    if groups is not None and grouped is not None:
-        return group_outline(shape, machine, grouped[0])
+    atoms = _by_atoms(shape, machine, target, joining)
+    wide = atoms is None or shape.value_bytes > WORD
+    threads = _by_threads(shape, found, machine, joining) if wide else None
+    return min(filter(None, (atoms, threads)), key=lambda timed: timed[1])[0]
+
+
+def _by_atoms(shape: Shape, machine: Machine, target: str, joining: Joining) -> Timed | None:
+    """By warp groups where these can. Where their rows have several dimensions, the estimate decides: of a
+    few images there are few rows."""
+    grouped = best_group_plan(shape, find_groups(shape, machine, target), machine, joining)
+    groups = None if grouped is None else (group_outline(shape, machine, grouped[0]), grouped[1])
+    if grouped is not None and len(grouped[0].product.rows.dims) == 1:
+        return groups
     matrices = find_matrices(shape, machine, target)
     atoms = None if matrices is None else best_plan(shape, matrices, machine, joining)
-    if matrices is not None and atoms is not None and matrices.atom.left.bytes <= WORD:
-        return atom_outline(shape, matrices, machine, atoms[0])
+    if matrices is None or atoms is None:
+        return groups
+    warps = atom_outline(shape, matrices, machine, atoms[0]), atoms[1]
+    return warps if groups is None or warps[1] < groups[1] else groups
+
+
+def _by_threads(shape: Shape, found: Contraction, machine: Machine, joining: Joining) -> Timed:
+    window = find_window(shape, found)
+    adding = joining is Joining.IN_PLACE
+    slid = None if window is None else window_gpu(shape, window, machine, adding=adding)
+    if slid is not None:
+        return slid
     every = plans(shape, found, machine, joining=joining)
     best, seconds = min(((p, _time(shape, found, machine, p)) for p in every), key=lambda p: p[1])
-    if matrices is not None and atoms is not None and atoms[1] <= seconds:
-        return atom_outline(shape, matrices, machine, atoms[0])
-    return outline_of(shape, found, machine, best)
+    return outline_of(shape, found, machine, best), seconds
 
 
 def _time(shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling) -> float:

@@ -15,8 +15,9 @@ from mdh.cost.groups import GroupWork, group_seconds
 from mdh.hardware import Engine, Layer, Space
 from mdh.ir.affine import Affine
 from mdh.ir.atoms import GROUP_LANES, atoms_of
-from mdh.ir.copy_engine import unmapped
+from mdh.ir.copy_engine import MOST_STEP, unmapped
 from mdh.machine import Machine
+from mdh.schedule.default.atom_sides import NONE, SideTiles, side_tiles
 from mdh.schedule.default.atoms import PROMOTE, Factor, Matrices, ends_with, matrices_with
 from mdh.schedule.default.contraction_atoms import GROUP, PARTS, moved_bytes
 from mdh.schedule.default.grid import AXES, block_axes, ceil_div, grid_size, round_up
@@ -37,6 +38,8 @@ RESULTS = 128
 """The most results of a thread."""
 SPARE, MOST_REGISTERS = 40, 248
 """Registers of a thread besides its results, and the most that a thread of a warp group has."""
+TURNS, TAKERS = ((128, 128), (64, 256)), 2
+"""Tiles that a warp group computes alone, and the warp groups that take them by turns."""
 SLOTS = 8
 CLUSTERS = ((1, 2), (2, 1), (2, 2), (1, 4), (4, 1), (2, 4), (4, 2))
 """By how many blocks of a cluster the slices of the two factors are shared."""
@@ -58,27 +61,47 @@ TOKENS = 1024
 
 @dataclass(frozen=True, slots=True)
 class GroupTiling(Tiling):
-    """product: its m runs along the rows of a block. groups: warp groups that compute. slots: of the copies.
-    boxed: the copy engine stores the results. shared: by how many blocks of a cluster the slices of the two
-    factors are shared."""
+    """product: its m runs along the rows of a block. tiles: of the rows by dimension. size: places of a block
+    along m and n. groups: warp groups that compute; turns: each computes whole tiles, by turns. slots: of the
+    copies. boxed: the copy engine stores the results. shared: by how many blocks of a cluster the slices of
+    the two factors are shared."""
 
     product: Matrices = field(kw_only=True)
+    tiles: SideTiles = NONE
+    size: tuple[int, int] = (1, 1)
     groups: int = 1
     slots: int = 1
     boxed: bool = False
+    turns: bool = False
     shared: tuple[int, int] = (1, 1)
 
 
-def find_groups(shape: Shape, machine: Machine, target: str) -> Matrices | None:
-    """The stage as a product for atoms of warp groups; None if it is none."""
+def find_groups(shape: Shape, machine: Machine, target: str) -> list[Matrices]:
+    """The stage as products for atoms of warp groups: of one dimension of rows, and of several. An atom has
+    64 rows and any multiple of 8 columns, so its rows may also run along the columns of the result: then
+    C^T = B^T A^T."""
     if Engine.TMA not in machine.copy_engines:
-        return None
+        return []
     known = [a for a in atoms_of(machine.compute_capability) if a.grouped]
-    found = matrices_with(shape, machine, target, known)
-    if found is None or not all(_boxed(shape, found, f) for f in found.factors):
-        return None
+    out: list[Matrices] = []
+    for alone in (True, False):
+        found = matrices_with(shape, machine, target, known, alone=alone)
+        if found is not None and (alone or len(found.rows.dims) + len(found.columns.dims) > 2):
+            turned = replace(
+                found, left=found.right, right=found.left, rows=found.columns, columns=found.rows
+            )
+            out += [x for x in (found, turned) if _seen(shape, x)]
+    # matrix descriptors say how rows of several dimensions lie
+    return [replace(x, rows=replace(x.rows, dense=len(x.rows.dims) > 1)) for x in out]
+
+
+def _seen(shape: Shape, found: Matrices) -> bool:
+    """Whether boxes of both factors are what its atoms read."""
     depth, extent = SWIZZLE // found.atom.left.bytes, shape.extents[found.k]
-    return found if extent % depth == 0 or (extent > depth and _ends(shape, found)) else None
+    whole = extent % depth == 0 or (extent > depth and _ends(shape, found))
+    rows = _rows if len(found.rows.dims) > 1 else _boxed
+    one = len(found.columns.dims) == 1
+    return whole and one and _boxed(shape, found, found.right) and rows(shape, found, found.left)
 
 
 def _ends(shape: Shape, found: Matrices) -> bool:
@@ -90,39 +113,50 @@ def _boxed(shape: Shape, found: Matrices, factor: Factor) -> bool:
     buffer = shape.program.buffer_of[factor.buffer]
     seen = unmapped(buffer.shape, buffer.dtype) is None and not factor.turned
     names = {f"{shape.stage.dims[d].name}" for d in (factor.own, found.k)}
-    last = [f.names for f in factor.access.index[-2:] if f is not None]
-    plain = len(last) == 2 and all(len(n & names) == 1 for n in last) and last[0] != last[1]
+    # a block has one element along the other dimensions
+    places = [f.names & names for f in factor.access.index if f is not None]
+    plain = len(places[-1]) == 1 and sorted(map(len, places))[-2:] == [1, 1] and sum(map(len, places)) == 2
     return seen and plain and (factor.along_k or found.atom.transposes)
 
 
+def _rows(shape: Shape, found: Matrices, factor: Factor) -> bool:
+    """Whether a box of the factor has the rows of an atom: their dimensions lie in order before k."""
+    buffer = shape.program.buffer_of[factor.buffer]
+    names = [shape.stage.dims[d].name for d in (*found.rows.dims, found.k)]
+    index = [f for f in factor.access.index if f is not None]
+    places = [[p for p, f in enumerate(index) if n in f.names] for n in names]
+    alone = all(len(p) == 1 for p in places) and len({p[0] for p in places}) == len(names)
+    ordered = places == sorted(places) and places[-1] == [len(buffer.shape) - 1]
+    seen = unmapped(buffer.shape, buffer.dtype) is None and not factor.turned
+    paces = [f.coefficient(n) for f in index for n in names if n in f.names]
+    return seen and alone and ordered and all(0 < pace <= MOST_STEP for pace in paces)
+
+
 def best_group_plan(
-    shape: Shape, found: Matrices, machine: Machine, joining: Joining
+    shape: Shape, products: list[Matrices], machine: Machine, joining: Joining
 ) -> tuple[GroupTiling, float] | None:
-    """The plan with the best estimate, in seconds; None if no plan fits."""
-    moved = moved_bytes(shape, found)
+    """The plan with the best estimate, in seconds, for one of the products; None if no plan fits."""
+    if not products:
+        return None
+    moved = moved_bytes(shape, products[0])
 
     def timed(plans: Iterable[GroupTiling]) -> list[tuple[GroupTiling, float]]:
         return [(p, group_seconds(group_work(shape, p, moved), machine)) for p in plans]
 
-    alone = sorted(timed(group_plans(shape, found, machine, joining)), key=lambda p: p[1])
+    every = (p for x in products for p in group_plans(shape, x, machine, joining))
+    alone = sorted(timed(every), key=lambda p: p[1])
     shared = (s for p, _ in alone[:MOST_SHARED] for s in clustered(shape, machine, p))
-    return min([*alone[:1], *timed(shared)], key=lambda p: p[1], default=None)
+    turns = (p for x in products for p in by_turns(shape, x, machine, joining))
+    return min([*alone[:1], *timed(shared), *timed(turns)], key=lambda p: p[1], default=None)
 
 
 def group_plans(shape: Shape, found: Matrices, machine: Machine, joining: Joining) -> Iterator[GroupTiling]:
-    """Candidates without clusters that fit. An atom has 64 rows and any multiple of 8 columns, so its rows
-    may also run along the columns of the result: then C^T = B^T A^T."""
-    turned = replace(found, left=found.right, right=found.left)
-    for product in (found, turned):
-        yield from _plans(shape, product, machine, joining)
-
-
-def _plans(shape: Shape, found: Matrices, machine: Machine, joining: Joining) -> Iterator[GroupTiling]:
-    m, n, size = shape.extents[found.m], shape.extents[found.n], found.atom.left.bytes
-    depth = SWIZZLE // size
+    """Candidates without clusters that fit."""
+    n, size = shape.extents[found.n], found.atom.left.bytes
+    depth, others = SWIZZLE // size, prod(shape.extents[d] for d in found.others)
     single = {d: 1 for d in range(len(shape.extents)) if d not in (found.k, *found.others)}
     boxed = _stored(shape, found)
-    for rows in (r for r in ROWS if r <= m):
+    for rows in ROWS:
         for columns in _columns(found, n):
             groups = rows // 64 if rows < 256 else 2
             results = rows // 64 // groups * columns // 2
@@ -132,25 +166,52 @@ def _plans(shape: Shape, found: Matrices, machine: Machine, joining: Joining) ->
                 continue
             if not found.left.along_k and rows * size % SWIZZLE:
                 continue
-            block = {**single, found.m: rows, found.n: columns}
+            tiles = side_tiles(found.rows, found.atom.m, rows // groups, groups)
+            if tiles is None:
+                continue
+            block = {**single, **tiles.block, found.n: columns}
             for part, parts in _parts(shape, found, machine, block, depth):
                 slices = {found.k: depth, **dict.fromkeys(found.others, 1)}
                 leaves = boxed > 0 and parts == 1 and columns * boxed % BOX == 0
                 for stored in (True, False) if leaves else (False,):
                     room = machine.shared_per_block - TOKENS - (groups * STAGE if stored else 0)
-                    slots = min(SLOTS, room // ((rows + columns) * SWIZZLE), max(2, ceil_div(part, depth)))
+                    slots = min(
+                        SLOTS, room // ((rows + columns) * SWIZZLE), max(2, ceil_div(part, depth) * others)
+                    )
                     if slots > 1:
                         yield GroupTiling(
-                            block, {}, slices, found.k, part, parts, joining,
-                            product=found, groups=groups, slots=slots, boxed=stored,
+                            block, {}, slices, found.k, part, parts, joining, product=found, tiles=tiles,
+                            size=(rows, columns), groups=groups, slots=slots, boxed=stored,
                         )  # fmt: skip
+
+
+def by_turns(shape: Shape, found: Matrices, machine: Machine, joining: Joining) -> Iterator[GroupTiling]:
+    """Candidates in which one warp group multiplies a tile while another stores the results of the one
+    before. Each multiprocessor has several tiles, whose grid is persistent."""
+    if not _stored(shape, found) or found.accumulators > 1 or found.others:
+        return
+    m, n, k = (shape.extents[d] for d in (found.m, found.n, found.k))
+    single = {d: 1 for d in range(len(shape.extents)) if d != found.k}
+    for rows, columns in TURNS:
+        tiles = side_tiles(found.rows, found.atom.m, rows, 1)
+        count = ceil_div(m, rows) * ceil_div(n, columns)
+        if tiles is None or not rows < m or not columns < n or count < 2 * machine.units:
+            continue
+        depth = SWIZZLE // found.atom.left.bytes
+        room = machine.shared_per_block - TOKENS - TAKERS * STAGE
+        slots = min(SLOTS, room // ((rows + columns) * SWIZZLE), max(2, ceil_div(k, depth)))
+        block = {**single, **tiles.block, found.n: columns}
+        yield GroupTiling(
+            block, {}, {found.k: depth}, found.k, k, 1, joining, product=found, tiles=tiles,
+            size=(rows, columns), groups=TAKERS, slots=slots, boxed=True, turns=True,
+        )  # fmt: skip
 
 
 def clustered(shape: Shape, machine: Machine, plan: GroupTiling) -> Iterator[GroupTiling]:
     """The plan with clusters whose blocks share slices, where there are enough slices to be worth it."""
     found = plan.product
     slices = ceil_div(plan.part, plan.slices[plan.k]) * prod(shape.extents[d] for d in found.others)
-    if slices < SHARED_SLICES:
+    if slices < SHARED_SLICES or len(found.rows.dims) > 1:
         return
     for shared in CLUSTERS:
         count = prod(shared)
@@ -215,7 +276,7 @@ def _parts(
 
 def _stored(shape: Shape, found: Matrices) -> int:
     """Bytes of a result that can leave by the copy engine; 0: it cannot."""
-    if len(shape.stage.results) != 1 or len(shape.writes) != 1:
+    if len(shape.stage.results) != 1 or len(shape.writes) != 1 or len(found.rows.dims) > 1:
         return 0
     write = shape.writes[0]
     buffer = shape.program.buffer_of[write.buffer]
@@ -239,7 +300,7 @@ def group_work(shape: Shape, plan: GroupTiling, moved: tuple[int, int]) -> Group
     counts = ((ceil_div(shape.extents[d], t), clusters.get(d, 1)) for d, t in plan.block.items())
     return GroupWork(
         found.atom,
-        (plan.block[found.m], plan.block[found.n]),
+        plan.size,
         plan.groups,
         slices=ceil_div(plan.part, depth) * prod(shape.extents[d] for d in found.others),
         depth=depth,
@@ -248,7 +309,8 @@ def group_work(shape: Shape, plan: GroupTiling, moved: tuple[int, int]) -> Group
         written=moved[1],
         result=shape.element_bytes(shape.writes[0].buffer),
         boxed=plan.boxed,
-        turned=found.m == shape.contiguous(shape.writes[0]),
+        turned=shape.contiguous(shape.writes[0]) in found.rows.dims,
+        turns=plan.turns,
         parts=plan.parts,
         joining=plan.joining,
         shared=plan.shared,
@@ -263,7 +325,8 @@ def group_outline(shape: Shape, machine: Machine, plan: GroupTiling) -> Schedule
     axes = block_axes(first, shape.extents, machine, shape.contiguous(shape.writes[0]))
     blocks = grid_size(axes, first, shape.extents)
     attrs: list[Attr] = []
-    if found.m in axes and found.n in axes and plan.parts == 1 and blocks > machine.units:
+    ordered = any(d in axes for d in found.rows.dims) and found.n in axes
+    if ordered and plan.parts == 1 and blocks > machine.units:
         attrs += [attribute("order", ArgCall("grouped", (Arg(GROUP),))), Attr("persistent", ())]
     outline = ScheduleBuilder(shape)
     if max(plan.shared) > 1:
@@ -279,29 +342,34 @@ def group_outline(shape: Shape, machine: Machine, plan: GroupTiling) -> Schedule
         outline.step(first, dict(axes), entries=plan.entries(shape), attrs=tuple(attrs))
     store = (attribute("store", Engine.TMA),) if plan.boxed else ()
     results = {b: staged(shape, b, Space.RM, None, *store) for b in shape.outputs}
-    if found.others:
-        outline.step(dict.fromkeys(found.others, 1), entries=results)
+    others, slices = dict.fromkeys(found.others, 1), {found.k: plan.slices[found.k]}
+    if outline.tiles[found.k] <= slices[found.k]:
+        # one loop through all slices, so that its slots are filled ahead
+        slices |= others
+    elif others:
+        outline.step(others, entries=results)
         results = {}
     pairs_of = zip(found.factors, plan.shared, strict=True)
     copies = {f.buffer: _copy(f, shared=count > 1) for f, count in pairs_of}
-    depth = plan.slices[found.k]
-    outline.step({found.k: depth}, entries=results | copies, attrs=(attribute("stages", plan.slots),))
-    if plan.groups > 1:
-        rows = plan.block[found.m] // plan.groups
-        outline.step({found.m: rows}, {found.m: Unit(Layer.WGP, "y")})
+    outline.step(slices, entries=results | copies, attrs=(attribute("stages", plan.slots),))
+    if plan.groups > 1 and not plan.turns:
+        units = {d: Unit(Layer.WGP, axis) for d, axis in zip(plan.tiles.split, "yz", strict=False)}
+        outline.step(plan.tiles.warp, units)
     atom = found.atom
+    tiles = {d: ("m", tile) for d, tile in plan.tiles.atom.items()}
     columns = plan.block[found.n]
-    axes_of = {found.m: ("m", atom.m), found.n: ("n", columns), found.k: ("k", atom.k)}
     terms = plan.part * prod(shape.extents[d] for d in found.others)
-    outline.atoms(axes_of, atom, *found.promotion(terms))
+    taken = {**tiles, found.n: ("n", columns), found.k: ("k", atom.k)}
+    outline.atoms(taken, atom, *found.promotion(terms))
     return outline
 
 
 def _roles(found: Matrices, plan: GroupTiling) -> Attr:
     results = plan.block[found.m] * plan.block[found.n] // (plan.groups * GROUP_LANES)
-    shares = REGISTERS.get(plan.groups) if found.accumulators * results > FEW else None
-    args = [Arg(1, name="load")]
-    return Attr("roles", tuple([*args, Arg(shares, name="regs")] if shares else args))
+    shares = REGISTERS.get(plan.groups) if found.accumulators * results > FEW or plan.turns else None
+    args = [Arg(1, name="load"), *([Arg(plan.groups, name="math")] if plan.turns else [])]
+    args += [Arg(shares, name="regs")] if shares else []
+    return Attr("roles", tuple([*args, Arg("turns")] if plan.turns else args))
 
 
 def _copy(factor: Factor, *, shared: bool) -> Mem:

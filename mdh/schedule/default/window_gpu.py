@@ -24,14 +24,15 @@ from mdh.schedule.model import Mem, Unit
 
 def window_gpu(
     shape: Shape, window: Window, machine: Machine, *, adding: bool = False
-) -> ScheduleBuilder | None:
-    """The steps of the plan with the best estimate; None if no plan fits."""
+) -> tuple[ScheduleBuilder, float] | None:
+    """The steps of the plan with the best estimate, in seconds; None if no plan fits."""
 
     def time(plan: Tiling) -> float:
         return seconds(work_of(shape, window, machine, plan), machine, WINDOWS)
 
-    best = min(plans(shape, window, machine, adding=adding), key=time, default=None)
-    return None if best is None else outline_of(shape, window, machine, best)
+    every = ((plan, time(plan)) for plan in plans(shape, window, machine, adding=adding))
+    best = min(every, key=lambda timed: timed[1], default=None)
+    return None if best is None else (outline_of(shape, window, machine, best[0]), best[1])
 
 
 def outline_of(shape: Shape, window: Window, machine: Machine, plan: Tiling) -> ScheduleBuilder:

@@ -297,14 +297,15 @@ class TiedTiles:
 def tied_tiles(
     program: Program, stage: Stage, section: Section, machine: Machine, prefix: str
 ) -> TiedTiles | None:
-    """None for a section without atoms."""
+    """None for a section without atoms, or where several dimensions share an axis of them."""
     last = section.steps[-1] if section.steps else None
     reads = summed_reads(stage)
     if last is None or isinstance(reads, str):
         return None
-    units = ((c.value, d) for d, c in enumerate(last.cores) if isinstance(c.value, Unit))
+    units = [(c.value, d) for d, c in enumerate(last.cores) if isinstance(c.value, Unit)]
     axes = {unit.axis: d for unit, d in units if unit.layer is Layer.MMA}
-    shape = tuple(last.tiles[axes[x]].value for x in "mnk") if len(axes) == len("mnk") else ()
+    alone = len(units) == len(axes) == len("mnk")
+    shape = tuple(last.tiles[axes[x]].value for x in "mnk") if alone else ()
     atom = next((a for a in fitting_atoms(stage, section, machine) if a.shape == shape), None)
     if atom is None:
         return None

@@ -180,18 +180,18 @@ def _arg_json(arg: Arg) -> list[Any]:
         return [arg.name, arg.dtype.name, list(arg.shape), arg.bytes, arg.readonly]
     if isinstance(arg, TensorMap):
         shape, box = list(arg.shape), list(arg.box)
-        return [arg.name, arg.buffer, arg.dtype.name, shape, box, arg.swizzle, arg.written]
+        return [arg.name, arg.buffer, arg.dtype.name, shape, box, arg.swizzle, arg.written, list(arg.steps)]
     return [arg.name, arg.dtype.name]
 
 
 def _read_arg(value: list[Any]) -> Arg:
     if len(value) == 2:
         return ScalarArg(value[0], BY_NAME[value[1]])
-    if len(value) == 7:
-        name, buffer, dtype, shape, box, swizzle, written = value
-        return TensorMap(
-            name, buffer, (BY_NAME | {TF32.name: TF32})[dtype], tuple(shape), tuple(box), swizzle, written
-        )
+    if len(value) == 8:
+        name, buffer, dtype, shape, box, swizzle, written, steps = value
+        sizes = (tuple(shape), tuple(box))
+        kind = (BY_NAME | {TF32.name: TF32})[dtype]
+        return TensorMap(name, buffer, kind, *sizes, swizzle, written, tuple(steps))
     name, dtype, shape, size, readonly = value
     return BufferArg(name, BY_NAME[dtype], tuple(shape), size, readonly)
 

@@ -20,12 +20,14 @@ from mdh.schedule.model import BufferPlace, Mem, Section, Step, Unit
 class DividedTiles:
     """What a step's tiles along a dimension must be. sizes: of an atom, None at other steps; the first
     `usual` of them are the domain of a hole without a set. exact_from: parts divide the tile above exactly
-    where that has at most so many elements; 0: never. multiple: of what tiles are multiples."""
+    where that has at most so many elements; 0: never. multiple: of what tiles are multiples. looping: single
+    elements may leave a loop over atoms: several dimensions share an axis."""
 
     sizes: tuple[int, ...] | None = None
     usual: int = 0
     exact_from: int = 0
     multiple: int = 1
+    looping: bool = False
 
     def fits(self, parent: int, tile: int) -> bool:
         if tile % self.multiple:
@@ -33,7 +35,7 @@ class DividedTiles:
         if self.sizes is None:
             return parent > self.exact_from or parent % tile == 0
         # a dimension that is no axis of atoms has been split to single elements outside
-        return tile in self.sizes and parent % tile == 0 and (tile > 1 or parent == 1)
+        return tile in self.sizes and parent % tile == 0 and (self.looping or tile > 1 or parent == 1)
 
 
 FREE = DividedTiles()
@@ -70,14 +72,26 @@ def divided_tiles(stage: Stage, section: Section, machine: Machine, dim: int) ->
         return (FREE,) * len(steps)
     axis, extent = axes.get(dim), stage.dims[dim].extent
     staged = max((n for n, step in enumerate(steps) if any(map(_in_shared, step.inputs))), default=None)
-    whole = _multiple(stage, section, dim) if atoms[0].grouped else 1
+    alone = len(axes) == len("mnk")
+    whole = _multiple(stage, section, dim) if atoms[0].grouped and alone else 1
     out = []
     for n in range(len(steps) - 1):
         inside = axis is not None and staged is not None and n > staged
         exact = extent if inside else extent - 1 if axis == "k" else 0
         out.append(DividedTiles(exact_from=exact, multiple=1 if staged is None or n < staged else whole))
-    last = DividedTiles((1,), 1) if axis is None else DividedTiles(*_sizes(atoms, axis))
-    return (*out, last)
+    return (*out, _last(atoms, axis, list(axes.values()).count(axis or "")))
+
+
+def _last(atoms: tuple[Atom, ...], axis: str | None, sharing: int) -> DividedTiles:
+    """Of the MMA step. sharing: dimensions on the axis."""
+    if axis is None:
+        return DividedTiles((1,), 1)
+    if sharing == 1:
+        return DividedTiles(*_sizes(atoms, axis))
+    most = max(_along(a, axis) for a in atoms)
+    powers = [1 << n for n in range(most.bit_length()) if 1 << n <= most]
+    others = (n for n in range(1, most + 1) if n not in powers)
+    return DividedTiles((*powers, *others), len(powers), looping=True)
 
 
 def _multiple(stage: Stage, section: Section, dim: int) -> int:

@@ -3,7 +3,7 @@
 from itertools import permutations
 
 from mdh.checker.resolve import AXES
-from mdh.hardware import Engine, Layer, Space
+from mdh.hardware import Combine, Engine, Layer, Space
 from mdh.ir.program import Program
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
@@ -103,6 +103,8 @@ def _argument_values(
     values = opening.parameter.domain
     if Engine.PLAIN in opening.parameter.words:
         return engines(opening, section, program, machine, values)
+    if opening.attribute == "combine" and any(a.name == "roles" for s in section.steps for a in s.attrs):
+        return (*values, Combine.STREAM)
     if opening.attribute == "atom":
         stage = next(s for s in program.stages if s.name == opening.stage)
         words = {a.word for a in fitting_atoms(stage, section, machine)}

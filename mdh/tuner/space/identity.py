@@ -19,7 +19,9 @@ def _stage(stage: StagePlan) -> tuple[object, ...]:
     telling = [i for i, step in steps if any(step)]
     text_order = tuple(sorted(telling).index(i) for i in telling)
     grid = stage.grid if stage.units(Layer.BLK) * stage.units(Layer.CLU) > 1 else None
-    return stage.stage.name, text_order, tuple(s for _, s in steps if any(s)), grid, stage.combines
+    told = tuple(s for _, s in steps if any(s))
+    roles = () if stage.roles is None else (stage.roles,)
+    return stage.stage.name, text_order, told, grid, stage.combines, *roles
 
 
 def _step(step: PlanStep) -> tuple[object, ...]:
@@ -31,7 +33,8 @@ def _step(step: PlanStep) -> tuple[object, ...]:
     stages = step.stages if step.stages > 1 else 0
     unroll = ("" if step.unroll is None else str(step.unroll)) if loops else ""
     promote = () if step.promote is None else ("promote", step.promote)
-    return cut, _shown(step.stagings), _shown(step.holdings), stages, unroll, *promote
+    inflight = () if step.inflight is None else ("inflight", step.inflight)
+    return cut, _shown(step.stagings), _shown(step.holdings), stages, unroll, *promote, *inflight
 
 
 def _shown(entries: tuple[object, ...]) -> str:
