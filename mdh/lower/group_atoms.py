@@ -6,6 +6,7 @@ of the results each thread holds.
 """
 
 from dataclasses import replace
+from math import prod
 
 from mdh.checker.group_factors import GroupFactor, group_factor
 from mdh.hardware import Space
@@ -23,6 +24,9 @@ from mdh.lower.boxes import inflight
 from mdh.lower.nest import Nest
 from mdh.lower.promotion import after_turn, chunks, first_accumulator, take_over
 from mdh.lower.scope import Region, Scope, key_of
+
+FEW = 16
+"""The most turns of a loop that a compiler may unroll by itself."""
 
 
 def emit_group_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
@@ -58,9 +62,14 @@ def emit_group_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
 
 def _fence(nest: Nest, product: Product, region: Region, s: int) -> MmaFence:
     """An atom waits for its own registers. Those of further atoms must be settled before the first one, or
-    ptxas lets atoms run one after another (C7519) or adds waits (C7517)."""
+    ptxas lets atoms run one after another (C7519) or adds waits (C7517). A loop of many turns is entered with
+    settled registers, if the compiler does not unroll it."""
     several = any(_level(nest, s, x.dim) is not None for x in (*product.m, *product.n))
-    return MmaFence(first_accumulator(region).name if several else None)
+    dims = {x.dim for x in product.k}
+    loops = [lv for lv in nest.levels.all if lv.layer is None and lv.step < s and lv.dim in dims]
+    unrolled = any(nest.plan.steps[lv.step].unroll is not None for lv in loops)
+    few = unrolled or prod(lv.parts for lv in loops) <= FEW
+    return MmaFence(first_accumulator(region).name if several and few else None)
 
 
 def _fragments(nest: Nest, product: Product, s: int, scope: Scope) -> tuple[list[Stmt], tuple[Load, ...]]:
