@@ -25,7 +25,7 @@ def contraction(program: str) -> str:
     left, right = {
         "1": ("gdab", "efgc"), "2": ("gdac", "efgb"), "3": ("gdbc", "efga"), "4": ("geab", "dfgc"),
         "5": ("geac", "dfgb"), "6": ("gebc", "dfga"), "7": ("gfab", "degc"), "8": ("gfbc", "dega"),
-    }[program[-1]]  # fmt: skip
+    }[program.split("_")[1]]  # fmt: skip
     return f"{left},{right}->abcdef"
 
 

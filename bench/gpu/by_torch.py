@@ -201,7 +201,8 @@ def _linkage(t: Tensors) -> Call:
 _CALLS: dict[str, Make] = {
     **CALLS, "matmul_bf16": _wide_product, "matmul_int8_t": _bytes_t,
     "matmul_fp8": _eighths_t, "matmul_fp8_bf16": _eighths_t, "matmul_init": _product,
-    "matmul_double": _product, "matmul_half": _product, "batched_matmul_t": _batched_t, "dot": _dot,
+    "matmul_double": _product, "matmul_half": _product, "batched_matmul_t": _batched_t,
+    "batched_matmul_t_bf16": _batched_t, "dot": _dot,
     "matmul_bias_relu": _dense, "prl": _linkage,
     "matmul_tf32": lambda t: partial(_rounded, t["A"], t["B"], t["C"]),
     "matmul_tf32_t": lambda t: partial(_rounded, t["A"], t["B"].T, t["C"]),
@@ -210,7 +211,7 @@ _CALLS: dict[str, Make] = {
 }  # fmt: skip
 _FORMS: dict[str, tuple[Form, Form]] = {
     "conv2d": (_conv, _conv_planes), "conv2d_56": (_conv, _conv_planes),
-    "grouped_conv": (grouped_parts, _grouped_last),
+    "conv2d_half": (_conv, _conv_planes), "grouped_conv": (grouped_parts, _grouped_last),
 }  # fmt: skip
 """Convolutions in the layout of the program's arrays, and in the other one."""
 _OTHERS: dict[str, Make] = {

@@ -164,6 +164,7 @@ def _batches() -> list[Case]:
     )  # fmt: skip
     return [
         _product("tbmm 500,72,26,26", "batched_matmul_t", sizes, *columns, like="read"),
+        _product("tbmm bf16 500,72,26,26", "batched_matmul_t_bf16", sizes, like="read"),
         gather,
     ]
 
@@ -189,7 +190,7 @@ def _convolutions() -> list[Case]:
     inner = {"N": 1, "H": 56, "W": 56, "C": 64, "K": 64, "R": 3, "S": 3}
     return [
         _grouped(16, 16, 14), _grouped(32, 32, 7), _grouped(4, 4, 56), _grouped(8, 8, 28),
-        first(1), first(16),
+        first(1), first(16), *_half_convolutions(),
         Case(
             "conv 56x56x64x64x3x3", "conv2d_56", inner, 2.0 * 56 * 56 * 64 * 576,
             ("conv2d_56/h200/base", "conv2d_56/h200/strips"), adds=True,
@@ -197,14 +198,28 @@ def _convolutions() -> list[Case]:
     ]  # fmt: skip
 
 
+def _half_convolutions() -> list[Case]:
+    """Layers of ResNet-50 in f16."""
+    layers = ((112, 3, 64, 7, 2), (56, 64, 64, 3, 1), (28, 128, 128, 3, 1), (14, 1024, 256, 1, 1))
+
+    def layer(batch: int, side: int, channels: int, features: int, window: int, stride: int) -> Case:
+        sizes = {"N": batch, "H": side, "W": side, "C": channels, "K": features, "R": window, "S": window}
+        name = f"conv f16 {side}x{side}x{channels} to {features} {window}x{window} batch {batch}"
+        flops = 2.0 * batch * side**2 * channels * features * window**2
+        return Case(name, "conv2d_half", {**sizes, "STRIDE": stride}, flops)
+
+    return [layer(batch, *one) for batch in (1, 16, 64) for one in layers]
+
+
 def _contractions() -> list[Case]:
-    return [
+    single = [
         _product(
             f"ccsdt {n}", f"ccsdt_{n}", ccsdt_sizes(n), "ccsdt_1/h200/all",
             f"ccsdt_{n}/h200/base",
         )
         for n in range(1, 9)
     ]  # fmt: skip
+    return [*single, _product("ccsdt 1 fp64", "ccsdt_1_double", ccsdt_sizes(1))]
 
 
 def _moving() -> list[Case]:

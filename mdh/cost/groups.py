@@ -33,6 +33,9 @@ multiprocessors and that of the memory."""
 STORED, BOXED, BOX = 4.35, 21.3, 540.0
 """Results of a tile that threads store in a cycle, bytes of them that the copy engine takes in a cycle, and
 its cycles before that."""
+HELD = 2.2
+"""How much longer atoms take where threads load a factor into registers before each of them. From one
+schedule of matmul_tf32 at 4096 cubed."""
 NARROW, TURNED = 1.39, 0.87
 """What a result costs a thread whose type has 16 bits, and one whose neighbours lie in other lanes."""
 ADDED = 2.0 / 128
@@ -46,7 +49,8 @@ class GroupWork:
     rows. slices: of a tile, each of `depth` elements of k. tiles: of the whole product, with the parts of the
     sum and what fills clusters up. moved: bytes of memory traffic, written: bytes of the results. result:
     bytes of one of them. boxed: the copy engine stores them. turned: a row of the result runs along the rows
-    of a tile. turns: warp groups take tiles by turns. shared: by how many blocks of a cluster each factor's
+    of a tile. turns: warp groups take tiles by turns. held: the factor along the
+    rows is in registers. shared: by how many blocks of a cluster each factor's
     slice is shared. crooked: whether its rows begin at odd multiples of 16 bytes. promote: elements of k
     after which threads add what the atoms have summed; 0: never."""
 
@@ -62,6 +66,7 @@ class GroupWork:
     boxed: bool = False
     turned: bool = False
     turns: bool = False
+    held: bool = False
     parts: int = 1
     joining: Joining = Joining.KERNEL
     shared: tuple[int, int] = (1, 1)
@@ -73,7 +78,7 @@ def group_seconds(work: GroupWork, machine: Machine) -> float:
     """An estimate for the whole product."""
     size, (rows, columns) = work.atom.left.bytes, work.tile
     peak = tensor_peak(machine, work.atom.left) / (2 * machine.units * machine.clock)
-    multiplied = rows * columns * work.depth / peak
+    multiplied = rows * columns * work.depth / peak * (HELD if work.held else 1.0)
     # each atom reads its 64 rows and all columns
     read = (rows + ceil(rows / work.atom.m) * columns) * work.depth * size / SHARED_BYTES
     sides = zip(work.tile, work.shared, work.crooked, strict=True)

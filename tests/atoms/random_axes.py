@@ -262,6 +262,9 @@ def _group_steps(
     ]
     if groups:
         lines.append(_line(nest, {groups: warp[groups]}, {groups: "WGP.y"}, "^, ^ ; ^", ""))
+    if rng.random() < 0.2:
+        # rows in registers may lie in shared memory as for warps
+        lines.append(_line(nest, {}, {}, f"A:RM[{_ranks(nest.orders['A'])}], ^ ; ^", ""))
     cores = {d: f"MMA.{x}" for x, dims in nest.axes.items() for d in dims}
     lines.append(_line(nest, atom, cores, "^, ^ ; ^", "@atom(wgmma)"))
     return [f"{n}: {line}" for n, line in enumerate(lines, 1)]

@@ -31,7 +31,7 @@ def test_worked_example() -> None:
         shared_bytes(plan, decompose(program, plan, cpu=False), cpu=False)
         == ((8 * 132 - 4) + 8 * 128) * 4 * 2
     )
-    assert register_words(decompose(program, plan, cpu=False)) == 64 + 8 + 8
+    assert register_words(plan, decompose(program, plan, cpu=False)) == 64 + 8 + 8
 
 
 def test_halo() -> None:

@@ -130,7 +130,7 @@ def _is_legal(program: Program, text: str, deterministic: bool) -> None:
     chosen = choose_combines(Subject(draft, plan))
     tiles = decompose(program, chosen, cpu=False)
     assert shared_bytes(chosen, tiles, cpu=False) <= SMALL.shared_per_block
-    assert register_words(tiles) <= SMALL.registers_per_thread
+    assert register_words(chosen, tiles) <= SMALL.registers_per_thread
 
 
 def test_a_false_witness_is_noticed() -> None:

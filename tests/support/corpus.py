@@ -135,6 +135,7 @@ WORKLOADS: Mapping[str, Workload] = {
         _work("matmul_fp8_bf16", *_MNK),
         _work("batched_matmul", "BATCH M N K", "16 10 500 64", "4 8 16 8", "3 10 37 13"),
         _work("batched_matmul_t", "BATCH M N K", "500 72 26 26", "4 8 16 8", "5 18 13 26"),
+        _work("batched_matmul_t_bf16", "BATCH M N K", "500 72 26 26", "4 16 16 16", "5 18 13 26"),
         _work("dot", "K", "16777216", "4096", "1", "10007"),
         _work("dot_int8", "K", "16777216", "4096", "10007"),
         _work("matvec", "M K", "4096 4096", "32 64", "37 131"),
@@ -142,10 +143,18 @@ WORKLOADS: Mapping[str, Workload] = {
             "conv2d", "N H W C K R S STRIDE", "1 112 112 3 64 7 7 2", "1 4 8 4 8 3 3 2", "2 5 7 3 11 3 2 2"
         ),
         _work("conv2d_56", "N H W C K R S", "1 56 56 64 64 3 3", "1 4 8 4 8 3 3", "2 5 7 3 11 3 2"),
+        _work(
+            "conv2d_half",
+            "N H W C K R S STRIDE",
+            "1 28 28 128 128 3 3 1",
+            "1 4 8 16 8 3 3 1",
+            "2 5 7 8 11 3 2 2",
+        ),
         _work("filter5x5", "H W R S", "4096 4096 5 5", "16 32 5 5", "13 37 5 5"),
         _work(
             "grouped_conv", "N G C F H W R S", "32 32 16 16 14 14 3 3", "2 2 4 4 4 8 3 3", "2 3 5 3 5 7 3 2"
         ),
+        _work("ccsdt_1_double", *_CCSDT_GD),
         _work("jacobi1d", "N", "16777216", "256", "1009"),
         _work("jacobi2d", "N M", "4096 4096", "16 32", "17 41"),
         _work("jacobi3d", "N M L", "256 256 256", "8 8 16", "5 7 19"),

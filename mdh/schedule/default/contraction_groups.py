@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from mdh.cost.gpu import Joining
+from mdh.cost.gpu import WORD, Joining
 from mdh.cost.groups import GroupWork, group_seconds
 from mdh.hardware import Engine, Layer, Space
 from mdh.ir.affine import Affine
@@ -116,7 +116,14 @@ def _boxed(shape: Shape, found: Matrices, factor: Factor) -> bool:
     # a block has one element along the other dimensions
     places = [f.names & names for f in factor.access.index if f is not None]
     plain = len(places[-1]) == 1 and sorted(map(len, places))[-2:] == [1, 1] and sum(map(len, places)) == 2
-    return seen and plain and (factor.along_k or found.atom.transposes)
+    held = factor is found.left and _held(found)
+    return seen and plain and (factor.along_k or found.atom.transposes or held)
+
+
+def _held(found: Matrices) -> bool:
+    """Whether threads hold the factor along m in registers: atoms of tf32 read only rows along k from shared
+    memory."""
+    return not found.left.along_k and not found.atom.transposes and found.atom.left.bytes == WORD
 
 
 def _rows(shape: Shape, found: Matrices, factor: Factor) -> bool:
@@ -188,7 +195,7 @@ def group_plans(shape: Shape, found: Matrices, machine: Machine, joining: Joinin
 def by_turns(shape: Shape, found: Matrices, machine: Machine, joining: Joining) -> Iterator[GroupTiling]:
     """Candidates in which one warp group multiplies a tile while another stores the results of the one
     before. Each multiprocessor has several tiles, whose grid is persistent."""
-    if not _stored(shape, found) or found.accumulators > 1 or found.others:
+    if not _stored(shape, found) or found.accumulators > 1 or found.others or _held(found):
         return
     m, n, k = (shape.extents[d] for d in (found.m, found.n, found.k))
     single = {d: 1 for d in range(len(shape.extents)) if d != found.k}
@@ -211,7 +218,7 @@ def clustered(shape: Shape, machine: Machine, plan: GroupTiling) -> Iterator[Gro
     """The plan with clusters whose blocks share slices, where there are enough slices to be worth it."""
     found = plan.product
     slices = ceil_div(plan.part, plan.slices[plan.k]) * prod(shape.extents[d] for d in found.others)
-    if slices < SHARED_SLICES or len(found.rows.dims) > 1:
+    if slices < SHARED_SLICES or len(found.rows.dims) > 1 or _held(found):
         return
     for shared in CLUSTERS:
         count = prod(shared)
@@ -311,6 +318,7 @@ def group_work(shape: Shape, plan: GroupTiling, moved: tuple[int, int]) -> Group
         boxed=plan.boxed,
         turned=shape.contiguous(shape.writes[0]) in found.rows.dims,
         turns=plan.turns,
+        held=_held(found),
         parts=plan.parts,
         joining=plan.joining,
         shared=plan.shared,
@@ -352,9 +360,12 @@ def group_outline(shape: Shape, machine: Machine, plan: GroupTiling) -> Schedule
     pairs_of = zip(found.factors, plan.shared, strict=True)
     copies = {f.buffer: _copy(f, shared=count > 1) for f, count in pairs_of}
     outline.step(slices, entries=results | copies, attrs=(attribute("stages", plan.slots),))
+    own = {found.left.buffer: staged(shape, found.left.buffer, Space.RM)} if _held(found) else {}
     if plan.groups > 1 and not plan.turns:
         units = {d: Unit(Layer.WGP, axis) for d, axis in zip(plan.tiles.split, "yz", strict=False)}
-        outline.step(plan.tiles.warp, units)
+        outline.step(plan.tiles.warp, units, entries=own)
+    elif own:
+        outline.step(plan.tiles.warp, entries=own)
     atom = found.atom
     tiles = {d: ("m", tile) for d, tile in plan.tiles.atom.items()}
     columns = plan.block[found.n]
