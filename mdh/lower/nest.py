@@ -11,7 +11,7 @@ from mdh.ir.dtype import DType
 from mdh.ir.expr import Const, Expr, Load, Var, map_children, substitute
 from mdh.ir.kernel import Buf, Stmt
 from mdh.ir.layout import Guard, Level, Levels, row_major
-from mdh.ir.plan import StagePlan
+from mdh.ir.plan import Product, StagePlan
 from mdh.ir.program import Buffer, DimKind, Program, Stage
 from mdh.ir.tile import Item, Tiles
 from mdh.lower.declarations import Declarations
@@ -79,11 +79,15 @@ class Nest:
         return ZERO if teams == 1 else Var(self.declarations.turns(teams).team)
 
     @property
+    def product(self) -> Product | None:
+        """What atoms of tensor cores compute; None without them."""
+        s = self.plan.atoms
+        return None if s is None else self.plan.steps[s].product
+
+    @property
     def warp_atoms(self) -> bool:
         """Whether single warps issue the atoms, rather than warp groups."""
-        s = self.plan.atoms
-        product = None if s is None else self.plan.steps[s].product
-        return product is not None and not product.atom.grouped
+        return self.product is not None and not self.product.atom.grouped
 
     @property
     def clustered(self) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from math import prod
 from mdh.hardware import Engine, Space, SyncScope
 from mdh.ir.affine import Affine
 from mdh.ir.construct import ZERO, add, less, loop, mod, num, scaled, shifted, when
-from mdh.ir.dtype import I32
+from mdh.ir.dtype import F64, I32
 from mdh.ir.expr import Const, Expr, Var
 from mdh.ir.kernel import Alloc, Barrier, Buf, Comment, Commit, ForKind, If, Let, Move, Stmt, Wait
 from mdh.ir.layout import Level
@@ -91,8 +91,10 @@ def _start_of_turn(
         later = add(pipeline.part, pipeline.slots - 1)
         fill = _copies(pipeline, flying, later)
         ahead: list[Stmt] = [If(less(later, pipeline.trips), tuple(fill)), Commit()]
-        if pipeline.nest.warp_atoms:
-            # no load of a fragment moves in front of a copy: tensor cores would wait for both
+        product = pipeline.nest.product
+        if product is not None and product.atom.left == F64:
+            # ptxas moves no load of a fragment in front of a copy: tensor cores would wait for both. With
+            # factors of other types, warps that hold more results have no registers for it
             behind += ahead
         else:
             body += ahead
