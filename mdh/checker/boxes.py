@@ -7,7 +7,7 @@ from math import prod
 
 from mdh.checker.subject import Subject
 from mdh.decompose.multicast import sharing_blocks, sharing_of
-from mdh.hardware import CacheHint, Engine, Layer, Space
+from mdh.hardware import CacheHint, Engine, Space
 from mdh.ir.copy_engine import MOST_BOX, MOST_STEP, UNIT, unmapped
 from mdh.ir.plan import Staging
 from mdh.ir.program import DimKind
@@ -49,9 +49,9 @@ def box_obstacle(subject: Subject, i: int, staging: Staging, *, again: bool) -> 
 
 
 def _shared(subject: Subject, copy: Copy) -> Reason | None:
-    if subject.plan.units(Layer.CLU) == 1:
-        fact = "`multicast` has no effect: the grid does not have several clusters"
-        return fact, "several tiles over CLU, or leave multicast out"
+    if not subject.plan.clustered:
+        fact = "`multicast` has no effect: the grid has no clusters"
+        return fact, "CLU on a step above BLK, or leave multicast out"
     if any(axis.packed for axis in copy.tile.axes):
         return "blocks share boxes without gaps between their elements", "leave multicast out"
     blocks = sharing_blocks(subject.plan, subject.tiles, copy)

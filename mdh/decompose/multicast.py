@@ -28,7 +28,7 @@ class Sharing:
 
 def sharing_blocks(plan: StagePlan, tiles: Tiles, copy: Copy) -> tuple[Level, ...]:
     """The levels of blocks in a cluster that read the same elements."""
-    if plan.units(Layer.CLU) == 1:
+    if not plan.clustered:
         return ()
     apart = {name for axis in copy.tile.axes for name in axis.low.names}
     return tuple(lv for lv in tiles.levels.all if lv.layer is Layer.BLK and lv.var not in apart)

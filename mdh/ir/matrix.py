@@ -97,7 +97,10 @@ class GroupMma:
 
 @dataclass(frozen=True, slots=True)
 class MmaFence:
-    """Accesses to registers come before the GroupMma that follow."""
+    """Accesses to registers come before the GroupMma that follow. settled: an RM buffer whose elements are in
+    their registers by then. A compiler that is not told so may fill some of them between two GroupMma."""
+
+    settled: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

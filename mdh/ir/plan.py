@@ -191,12 +191,13 @@ class Roles:
 @dataclass(frozen=True, slots=True)
 class Grid:
     """Attributes of the outermost grid step: order of blocks (`rows`, `grouped`, `hilbert`), @persistent, and
-    @occupancy (blocks a multiprocessor; 0 if not stated)."""
+    @occupancy (blocks a multiprocessor; 0 if not stated). one_cluster: the grid is a single cluster."""
 
     order: BlockOrder = BlockOrder.ROWS
     group: int = 1
     persistent: bool = False
     occupancy: int = 0
+    one_cluster: bool = False
 
 
 @dataclass(frozen=True)
@@ -229,6 +230,11 @@ class StagePlan:
     def atoms(self) -> int | None:
         """Index of the step whose parts are atoms of tensor cores."""
         return next((s for s, step in enumerate(self.steps) if step.product is not None), None)
+
+    @property
+    def clustered(self) -> bool:
+        """Whether the blocks of the grid form clusters."""
+        return self.grid.one_cluster or self.units(Layer.CLU) > 1
 
     @property
     def streamed(self) -> bool:

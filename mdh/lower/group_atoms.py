@@ -6,6 +6,7 @@ of the results each thread holds.
 """
 
 from dataclasses import replace
+from math import prod
 
 from mdh.checker.group_factors import GroupFactor, group_factor
 from mdh.hardware import Space
@@ -24,6 +25,9 @@ from mdh.lower.nest import Nest
 from mdh.lower.promotion import after_turn, chunks, first_accumulator, take_over
 from mdh.lower.scope import Region, Scope, key_of
 
+FEW = 16
+"""The most turns of a loop that a compiler may unroll by itself."""
+
 
 def emit_group_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
     """All that a warp group computes inside the loops around its atoms."""
@@ -38,6 +42,7 @@ def emit_group_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
     others = [g for g in nest.guards(scope) if g.dim not in product.taken]
     cond = nest.condition(others, scope)
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
+    fence = _fence(nest, product, region, s)
     deep = [level for x in product.k if (level := _level(nest, s, x.dim)) is not None]
     for start, stop in chunks(step, deep[0].parts if deep else 1):
         apart = step.promoted_turns == 1
@@ -51,8 +56,20 @@ def emit_group_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
             out += when(cond, ended)
         else:
             # without atoms the turn's group is empty: those that still run are of the turns before
-            out += [*when(cond, [*first, MmaFence(), *part]), MmaCommit(), MmaWait(inflight(nest))]
+            out += [*when(cond, [*first, fence, *part]), MmaCommit(), MmaWait(inflight(nest))]
     return [*out, *after_turn(nest, region, s, scope)]
+
+
+def _fence(nest: Nest, product: Product, region: Region, s: int) -> MmaFence:
+    """An atom waits for its own registers. Those of further atoms must be settled before the first one, or
+    ptxas lets atoms run one after another (C7519) or adds waits (C7517). A loop of many turns is entered with
+    settled registers, if the compiler does not unroll it."""
+    several = any(_level(nest, s, x.dim) is not None for x in (*product.m, *product.n))
+    dims = {x.dim for x in product.k}
+    loops = [lv for lv in nest.levels.all if lv.layer is None and lv.step < s and lv.dim in dims]
+    unrolled = any(nest.plan.steps[lv.step].unroll is not None for lv in loops)
+    few = unrolled or prod(lv.parts for lv in loops) <= FEW
+    return MmaFence(first_accumulator(region).name if several and few else None)
 
 
 def _fragments(nest: Nest, product: Product, s: int, scope: Scope) -> tuple[list[Stmt], tuple[Load, ...]]:

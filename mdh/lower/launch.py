@@ -28,9 +28,8 @@ def launch_of(nest: Nest) -> Launch:
     clusters = tuple(plan.axis_parts(Layer.CLU, a) for a in range(3))
     blocks = tuple(plan.axis_parts(Layer.BLK, a) for a in range(3))
     grid = (clusters[0] * blocks[0], clusters[1] * blocks[1], clusters[2] * blocks[2])
-    clustered = plan.units(Layer.CLU) > 1 or any(s.layer == Layer.CLU for st in plan.steps for s in st.splits)
-    cluster = (blocks[0], blocks[1], blocks[2]) if clustered else (1, 1, 1)
-    if clustered and _in_line(nest):
+    cluster = (blocks[0], blocks[1], blocks[2]) if plan.clustered else (1, 1, 1)
+    if plan.clustered and _in_line(nest):
         # clusters in one line, the blocks of each after one another
         size, count = prod(blocks), prod(clusters)
         slots = nest.machine.clusters(size) * max(1, plan.grid.occupancy)
@@ -87,7 +86,7 @@ def bind_blocks(nest: Nest, body: list[Stmt]) -> list[Stmt]:
         return [*draw_ticket(nest, number), *_tile_lets(nest, Var(number)), *body]
     if not plan.grid.persistent:
         return [*_block_lets(nest), *body]
-    clustered = launch_of(nest).cluster[0] if plan.units(Layer.CLU) > 1 else 1
+    clustered = launch_of(nest).cluster[0] if plan.clustered else 1
     if clustered > 1:
         return [*_rank_lets(nest), *_clusters_in_turn(nest, clustered, body)]
     if nest.stream is not None:
@@ -168,7 +167,7 @@ def _block_id(axis: int) -> Expr:
 def _block_lets(nest: Nest) -> list[Stmt]:
     if nest.plan.grid.order == BlockOrder.ROWS:
         return _unit_lets(nest, [_block_id(a) for a in range(3)])
-    if nest.plan.units(Layer.CLU) > 1:
+    if nest.plan.clustered:
         size = launch_of(nest).cluster[0]
         return [*_rank_lets(nest), *_tile_lets(nest, _cluster_number(size), layers=(Layer.CLU,))]
     return _tile_lets(nest, _block_id(0), third=_block_id(2))

@@ -16,10 +16,12 @@ from mdh.ir.dtype import EIGHTHS, F32, F64, DType
 from mdh.ir.numerics import Numerics
 from mdh.ir.program import Operator
 from mdh.reference import error
+from mdh.reference.contraction import contraction
 from mdh.reference.error import Bounded
 from mdh.reference.exact import CArithmetic, best
 from mdh.reference.functions import FUNCTIONS
 from mdh.reference.numbers import Array, largest, precision, smallest, unit_roundoff
+from mdh.reference.windows import taken
 
 _C = CArithmetic()
 
@@ -50,7 +52,7 @@ class BoundedArithmetic:
         return v.value
 
     def take(self, v: Bounded, index: tuple[Array, ...]) -> Bounded:
-        return Bounded(np.asarray(v.value[index]), None if v.bound is None else np.asarray(v.bound[index]))
+        return Bounded(taken(v.value, index), None if v.bound is None else taken(v.bound, index))
 
     def put(self, v: Bounded, index: tuple[Array, ...], value: Bounded, dtype: DType) -> None:
         _C.put(v.value, index, value.value, _wide(dtype))
@@ -184,6 +186,9 @@ class BoundedArithmetic:
         self, start: Bounded | None, a: Bounded, b: Bounded, shape: tuple[int, ...], axes: tuple[int, ...],
         dtype: DType, count: int, product: DType, numerics: Numerics,
     ) -> Bounded:  # fmt: skip
+        if not dtype.is_float:
+            return self._contract_whole(start, a, b, shape, axes, dtype)
+
         def over(x: Array, y: Array) -> Array:
             return contraction(x, y, shape, axes)
 
@@ -217,6 +222,21 @@ class BoundedArithmetic:
             factor = np.where(alike > 1, factor + alike, factor)
         own = factor * unit_roundoff(dtype) * size + smallest(dtype)
         return Bounded(total, error.clean(own + (0.0 if slack is None else slack)))
+
+    def _contract_whole(
+        self, start: Bounded | None, a: Bounded, b: Bounded, shape: tuple[int, ...], axes: tuple[int, ...],
+        dtype: DType,
+    ) -> Bounded:  # fmt: skip
+        """As `contract` for integers, which wrap: so do the sums of their exact products."""
+        total = _C.of(contraction(a.value, b.value, shape, axes), dtype)
+        bound = error.added(
+            None if start is None else start.bound,
+            None if a.bound is None else contraction(a.bound, np.abs(b.value) + b.slack, shape, axes),
+            None if b.bound is None else contraction(np.abs(a.value) + 0.0, b.bound, shape, axes),
+        )
+        if start is not None:
+            total = _C.binary("+", start.value, total, dtype, dtype)
+        return Bounded(total, None if bound is None else error.clean(bound))
 
     def reduce_record(
         self,
@@ -298,46 +318,3 @@ def representable(value: Array, dtype: DType) -> bool:
 
 def _wide(dtype: DType) -> DType:
     return F64 if dtype.is_float else dtype
-
-
-def contraction(a: Array, b: Array, shape: tuple[int, ...], axes: tuple[int, ...]) -> Array:
-    """sum over `axes` of a * b on a box of `shape`; a and b have size 1 where they do not depend on an axis.
-
-    The result keeps all axes, the summed ones with size 1.
-    """
-    every = range(len(shape))
-    a, b = np.asarray(a).reshape(_open(a, shape)), np.asarray(b).reshape(_open(b, shape))
-    in_a, in_b = [n > 1 for n in a.shape], [n > 1 for n in b.shape]
-    repeats = 1
-    for axis in axes:
-        if not in_a[axis] and not in_b[axis]:
-            repeats *= shape[axis]
-    # axes that only one factor has are summed before the product
-    a = a.sum(axis=tuple(i for i in axes if in_a[i] and not in_b[i]), keepdims=True)
-    b = b.sum(axis=tuple(i for i in axes if in_b[i] and not in_a[i]), keepdims=True)
-    summed = [i for i in axes if in_a[i] and in_b[i]]
-    batch = [i for i in every if i not in axes and in_a[i] and in_b[i]]
-    rows = [i for i in every if i not in axes and in_a[i] and not in_b[i]]
-    columns = [i for i in every if i not in axes and in_b[i] and not in_a[i]]
-    left = _grouped(a, batch, rows, summed)
-    right = _grouped(b, batch, summed, columns)
-    product = np.matmul(left, right)
-    order = batch + rows + columns
-    out = product.reshape([shape[i] for i in order])
-    out = out.transpose(np.argsort(order)) if order else out
-    kept = [shape[i] if i in order else 1 for i in every]
-    full = [1 if i in axes else shape[i] for i in every]
-    return np.broadcast_to(out.reshape(kept) * repeats, full)
-
-
-def _open(x: Array, shape: tuple[int, ...]) -> tuple[int, ...]:
-    x = np.asarray(x)
-    return (1,) * (len(shape) - x.ndim) + x.shape
-
-
-def _grouped(x: Array, *groups: list[int]) -> Array:
-    """The array with one axis for each group of axes. Axes in no group have size 1."""
-    order = [i for group in groups for i in group]
-    sizes = [int(np.prod([x.shape[i] for i in group], dtype=np.int64)) for group in groups]
-    rest = [i for i in range(x.ndim) if i not in order]
-    return x.transpose(order + rest).reshape(sizes)

@@ -6,7 +6,10 @@ elements, on the part of the function that they need.
 """
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -78,8 +81,12 @@ def expected(
     if function is None:
         return vectorised(program, arrays, scalars, exact=exact, numerics=numerics)
     if steps(function, values, STEPS) > STEPS:
-        some = interpreted_sample(program, arrays, values, executions=executions)
-        every = vectorised(program, arrays, scalars, exact=exact, numerics=numerics)
+        # numpy's matrix products leave the interpreter a processor of its own
+        with ThreadPoolExecutor(1) as beside:
+            work = partial(vectorised, program, arrays, scalars, exact=exact, numerics=numerics)
+            whole = beside.submit(copy_context().run, work)
+            some = interpreted_sample(program, arrays, values, executions=executions)
+            every = whole.result()
         if some is None:
             return every
         sample, own = some

@@ -1,7 +1,7 @@
 """Runs one stage in any arithmetic: evaluates the scalar function over the iteration box, combines, finishes
 and stores."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import prod
 from typing import Generic
@@ -9,7 +9,7 @@ from typing import Generic
 import numpy as np
 
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Expr
+from mdh.ir.expr import Expr, Var, walk
 from mdh.ir.numerics import Numerics
 from mdh.ir.product_sum import summed_product
 from mdh.ir.program import DimKind, Output, Program, Result, Stage, combined_where, component
@@ -19,7 +19,8 @@ from mdh.reference.expression import EvaluationScope, index_of, met_where, value
 from mdh.reference.numbers import Array
 
 POINTS = 1 << 22
-"""Points of the box that are evaluated at a time; this bounds the memory of temporaries."""
+"""Points of the box that are evaluated at a time; this bounds the memory of temporaries. Sums of products are
+not expanded over the box: for them, elements of a factor or of the sums."""
 
 Box = tuple[tuple[int, int], ...]
 """Half-open range of each dimension."""
@@ -69,12 +70,12 @@ class _Walk(Generic[V]):
         whole = tuple((0, d.extent) for d in self.stage.dims)
         outer = tuple(i for i in range(len(whole)) if i not in self.reduced + self.scanned)
         inner = tuple(i for i in range(len(whole)) if i in self.reduced)
-        limit = POINTS if not self._contraction(result) else POINTS << 4
-        for box in pieces(whole, outer, limit):
+        held = self._held(result)
+        for box in pieces(whole, outer, POINTS, held=held):
             firsts = self._firsts(result, box)
             # the start of a scan enters at the prefix and not in the reduction
             states: Sequence[V | None] = [None] * len(firsts) if self.scanned else firsts
-            for part in pieces(box, inner, limit):
+            for part in pieces(box, inner, POINTS, held=held):
                 states = done = self._partial(result, part, states)
             if self.scanned and result.op is not None:
                 scan = partial(self.arithmetic.scan, result.op, axes=self.scanned, exclusive=result.exclusive)
@@ -83,10 +84,25 @@ class _Walk(Generic[V]):
             self._store(result, box, done)
 
     def _contraction(self, result: Result) -> bool:
-        """Whether the result sums products of floats in any order."""
+        """Whether the result sums products in any order: of floats, or of integers that wrap alike."""
         if not self.arithmetic.reorders or result.op is None or result.op.rounded is not None:
             return False
-        return all(v.dtype.is_float and summed_product(result.op, v) is not None for v in result.values)
+        every = zip(result.values, result.types, strict=True)
+        alike = all(v.dtype.is_float if t.is_float else v.dtype == t for v, t in every)
+        return alike and all(summed_product(result.op, v) is not None for v in result.values)
+
+    def _held(self, result: Result) -> tuple[tuple[int, ...], ...]:
+        """The dimensions of each temporary array: all of them, but for sums of products. A factor of those
+        has the dimensions that it depends on."""
+        every = tuple(range(len(self.stage.dims)))
+        if not self._contraction(result):
+            return (every,)
+        below = {name: {i} for i, name in enumerate(d.name for d in self.stage.dims)}
+        for let in self.stage.lets:
+            below[let.name] = _dims_of(let.value, below)
+        factors = [f for v in result.values for f in summed_product(result.op, v) or (v,)]
+        kept = tuple(i for i in every if i not in self.reduced)
+        return (kept, *(tuple(_dims_of(f, below)) for f in factors))
 
     def _firsts(self, result: Result, box: Box) -> list[V | None]:
         """The start of each component, in its own type."""
@@ -112,7 +128,7 @@ class _Walk(Generic[V]):
         out = []
         for i, (e, state, dtype) in enumerate(zip(result.values, states, result.types, strict=True)):
             factors = summed_product(result.op, e) if self._contraction(result) else None
-            if factors is not None and dtype.is_float:
+            if factors is not None:
                 a, b = (value_of(f, scope) for f in factors)
                 product = factors[0].dtype
                 out.append(
@@ -179,10 +195,19 @@ def index_of_output(
     return index_of(output.buffer, output.index, seen, active)
 
 
-def pieces(box: Box, axes: Sequence[int], limit: int, *, in_order: bool = False) -> Iterator[Box]:
-    """The box in parts of at most `limit` points, split along `axes` only. in_order: in C's order, outer axes
-    first; else the longest axis is split, so that parts of arrays are small."""
-    points = prod(hi - lo for lo, hi in box)
+def _dims_of(e: Expr, below: Mapping[str, set[int]]) -> set[int]:
+    """The dimensions that a value depends on. below: those of each name."""
+    return {i for x in walk(e) if isinstance(x, Var) for i in below.get(x.name, ())}
+
+
+def pieces(
+    box: Box, axes: Sequence[int], limit: int, *, in_order: bool = False,
+    held: Sequence[Sequence[int]] | None = None,
+) -> Iterator[Box]:  # fmt: skip
+    """The box in parts, split along `axes` only, with at most `limit` points along the axes of each of `held`
+    (None: all axes). in_order: in C's order, outer axes first; else the longest axis is split, so that parts
+    of arrays are small."""
+    points = max(prod(hi - lo for lo, hi in (box[i] for i in each)) for each in held or (range(len(box)),))
     long = [i for i in axes if box[i][1] - box[i][0] > 1]
     if points <= limit or not long:
         yield box
@@ -191,4 +216,5 @@ def pieces(box: Box, axes: Sequence[int], limit: int, *, in_order: bool = False)
     lo, hi = box[axis]
     middle = (lo + hi) // 2
     for part in ((lo, middle), (middle, hi)):
-        yield from pieces((*box[:axis], part, *box[axis + 1 :]), axes, limit, in_order=in_order)
+        inside = (*box[:axis], part, *box[axis + 1 :])
+        yield from pieces(inside, axes, limit, in_order=in_order, held=held)

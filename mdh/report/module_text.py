@@ -155,8 +155,8 @@ def _simple(
             kept = f"{_element(acc.buffer, acc.index, 1)} by {row}, {column}"
             said = "" if keep is None else f" keep {expression_text(keep)}"
             return f"group mma {atom.name} {kept} += {left} * {_shared_matrix(b)}{said}"
-        case MmaFence():
-            return "mma fence"
+        case MmaFence(settled):
+            return f"mma fence{f' after {settled}' if settled else ''}"
         case MmaCommit():
             return "mma commit"
         case MmaWait(pending):

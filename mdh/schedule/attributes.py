@@ -74,10 +74,12 @@ _ORDERS = Parameter(
     calls=("grouped",),
     domain=("rows", *(f"grouped({n})" for n in _POWERS[1:]), "hilbert"),
 )
+_SHARES = ("40/232", "32/160", "24/240", "24/152", "40/112")
+"""Registers of a thread that copies and of one that computes, for two, three or four warp groups of those."""
 _ROLES = (
-    _number(1, 8, 1, 2, name="load"),
+    _number(1, 8, 1, name="load"),
     _number(1, 8, 1, 2, 3, name="math", required=False),
-    Parameter("regs", ratio=True, required=False),
+    Parameter("regs", ratio=True, domain=_SHARES, required=False),
     _one_of("together", "turns", required=False),
 )
 _COPY = (_one_of(*Engine, fallbacks=True), Parameter(words=("multicast",), required=False), _WIDTH)

@@ -6,6 +6,7 @@ Instructions".
 
 import re
 from dataclasses import replace
+from math import prod
 from typing import assert_never
 
 from mdh.ir.atoms import ATOMS, WORD, Atom
@@ -52,8 +53,11 @@ def matrix_lines(s: MatrixStmt, scope: PrintScope, dialect: Dialect) -> list[str
             return [f"mma_{s.atom.name}({registers(s.acc)}, {registers(s.a)}, {registers(s.b)});"]
         case GroupMma():
             return _group_lines(s, scope, dialect)
-        case MmaFence():
-            return ["wgmma_fence();"]
+        case MmaFence(settled):
+            if settled is None:
+                return ["wgmma_fence();"]
+            count = prod(scope.buffers[settled].shape)
+            return [f"wgmma_settle<{count}>({settled});", "wgmma_fence();"]
         case MmaCommit():
             return ["wgmma_commit();"]
         case MmaWait(pending):
@@ -101,6 +105,22 @@ _GROUP_WORDS = {
     "wgmma_fence": """INLINE void wgmma_fence()
 {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+""",
+    "wgmma_settle": """template <int count>
+INLINE void wgmma_settle(float *c)
+{
+    #pragma unroll
+    for (int i = 0; i < count; ++i)
+        asm volatile("" : "+f"(c[i]));
+}
+
+template <int count>
+INLINE void wgmma_settle(int *c)
+{
+    #pragma unroll
+    for (int i = 0; i < count; ++i)
+        asm volatile("" : "+r"(c[i]));
 }
 """,
     "wgmma_commit": """INLINE void wgmma_commit()

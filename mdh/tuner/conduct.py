@@ -133,7 +133,7 @@ def _default_point(session: Session) -> Point | None:
     """The point of the default schedule in its own space, in which its tiles are holes."""
     if session.order.schedule is not None or session.around is not None:
         return None
-    values: Point = open_values(session.default)
+    values: Point = open_values(session.default, session.order.program, session.ground.machine)
     if len(values) != len(session.space.variables) or session.space.rank(values) is None:
         return None
     plan = session.space.plan(values)

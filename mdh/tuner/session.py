@@ -9,7 +9,7 @@ from random import Random
 from mdh.checker.run import check
 from mdh.diagnostics import Failed, fail
 from mdh.ir.plan import Plan
-from mdh.machine import machine_names
+from mdh.machine import Machine, machine_names
 from mdh.results.trial import QUICK, Candidate, Trial
 from mdh.results.variable import Point
 from mdh.schedule.default import default_schedule
@@ -141,7 +141,7 @@ def prepared(order: Order, ground: Ground) -> Session:
     program, machine, target = order.program, ground.machine, ground.target
     deterministic = order.job.deterministic
     default = default_schedule(program, machine, target, deterministic=deterministic)
-    template = _template(order, default)
+    template = _template(order, default, machine)
     space = make_space(program, template, machine, target, deterministic=deterministic, default=default)
     if not space.variables:
         only = space.plan(())
@@ -159,12 +159,12 @@ def prepared(order: Order, ground: Ground) -> Session:
     return Session(order, ground, space, setting, header, default, baseline, None, None, searcher)
 
 
-def _template(order: Order, default: Schedule) -> Schedule:
+def _template(order: Order, default: Schedule, machine: Machine) -> Schedule:
     """The schedule whose holes are searched: the user's, else the default one with its tile sizes as holes.
     For a local search, a schedule without holes."""
     if order.schedule is not None:
         return order.schedule
-    return default if order.sampler == AROUND else opened(default)
+    return default if order.sampler == AROUND else opened(default, order.program, machine)
 
 
 def _searcher(order: Order, ground: Ground, space: ExactSpace, default: Schedule) -> Searcher:

@@ -17,6 +17,7 @@ from mdh.machine import load_machine
 from mdh.schedule.default import default_schedule
 from mdh.schedule.default.atoms import find_matrices
 from mdh.schedule.default.contraction_atoms import atom_outline, best_plan
+from mdh.schedule.default.contraction_groups import best_group_plan, find_groups, group_outline
 from mdh.schedule.default.joining import joining_of
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.holes import holes
@@ -26,6 +27,7 @@ from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.nvrtc import compile_cubin
+from tests.atoms.blocks import numpy_type
 from tests.atoms.products import ALLOWED, EIGHTHS, TYPES, Product, factor_types, read, whole_numbers
 from tests.atoms.warps import run
 
@@ -47,8 +49,25 @@ def defaulted(c: str, machine: str, target: str = "cuda", **options: bool) -> tu
     return program, text, lower(check(program, schedule, on, target))
 
 
+def grouped(rng: Random, most: int) -> Product:
+    """Sizes that the copy engine and atoms of warp groups take: rows of whole 16 bytes, mostly at least 64 on
+    a side and whole slices along k."""
+    kind = rng.choice(("bf16", "bf16", "f16", "i8", "u8"))
+    bytewise = kind in ("i8", "u8")
+    row = 16 if bytewise else 8
+    depth = 128 if bytewise else 64
+    m, n, k = (int(2 ** rng.uniform(np.log2(low), np.log2(most))) // row * row for low in (64, 64, depth))
+    if rng.random() < 0.7:
+        k = max(depth, k // depth * depth)
+    m, n = (max(row, x - rng.randrange(8) if rng.random() < 0.2 else x) for x in (m, n))
+    layout = "NT" if bytewise else rng.choice(LAYOUTS)
+    return Product(kind, layout, m, n, k, rng.choice(("", NARROW.get(kind, ""))))
+
+
 def drawn(rng: Random, most: int) -> Product:
     """Sizes of any kind: multiples of what atoms like, or not."""
+    if rng.random() < 0.5:
+        return grouped(rng, most)
     kind = rng.choice(KINDS)
     sizes = [int(2 ** rng.uniform(0, np.log2(most))) for _ in range(3)]
     if rng.random() < 0.6:
@@ -60,7 +79,7 @@ def drawn(rng: Random, most: int) -> Product:
 @pytest.mark.parametrize("number", range(COUNT))
 def test_legal_for_every_size(number: int) -> None:
     rng = Random(SEED + number)
-    product, machine = drawn(rng, 5000), rng.choice(MACHINES)
+    product, machine = drawn(rng, 5000), rng.choice((*MACHINES, "h100", "h200"))
     _, text, _ = defaulted(product.text, machine)
     known = product.kind != "f64" or machine != "rtx4090"
     known = known and (product.kind not in EIGHTHS or machine != "a100")
@@ -72,6 +91,17 @@ def test_legal_for_every_size(number: int) -> None:
     # of small products in f64 the estimate says which way is faster
     large = product.kind != "f64" or min(product.m, product.n, product.k) >= 512
     assert "MMA" in text or not (legal and large), product
+
+
+def test_many_of_the_drawn_defaults_are_of_warp_groups() -> None:
+    """What is drawn above finds mistakes in them only if there are enough."""
+    found = 0
+    for number in range(100):
+        rng = Random(SEED + number)
+        product, on = drawn(rng, 5000), load_machine(rng.choice((*MACHINES, "h100", "h200")))
+        program = read_program(Source("p.c", product.text))
+        found += "wgmma" in print_schedule(default_schedule(program, on, "cuda"))
+    assert found >= 20, found
 
 
 def _loops(dims: str, body: str) -> str:
@@ -157,6 +187,37 @@ def test_right_at_small_sizes(number: int) -> None:
     after = {name: a.copy() for name, a in before.items()}
     run(module, after, {}, number)
     np.testing.assert_array_equal(after["C"].astype(np.float64), product.expected(before), text)
+
+
+def by_warp_groups(product: Product, machine: str) -> tuple[Program, str, Module] | None:
+    """The default that warp groups would have, also where the estimate says that another one is faster; None
+    if they cannot compute the product."""
+    program, on = read_program(Source("p.c", product.text)), load_machine(machine)
+    shape = Shape(program, program.stages[0])
+    found = find_groups(shape, on, "cuda")
+    best = None if found is None else best_group_plan(shape, found, on, joining_of(shape, on, "cuda"))
+    if found is None or best is None:
+        return None
+    section = group_outline(shape, on, best[0]).section(program.stages[0].name)
+    schedule = Schedule((section,), target=machine, program=program.name)
+    return program, print_schedule(schedule), lower(check(program, schedule, on, "cuda"))
+
+
+@pytest.mark.parametrize("number", range(int(os.environ.get("MDH_RANDOM_GROUPS", "12"))))
+def test_warp_groups_are_right_at_small_sizes(number: int) -> None:
+    rng = Random(SEED + number)
+    made = None
+    while made is None:
+        product = grouped(rng, 330)
+        made = by_warp_groups(product, rng.choice(("h100", "h200")))
+    program, text, module = made
+    before = whole_numbers(program, number)
+    after = {name: a.copy() for name, a in before.items()}
+    run(module, after, {}, number)
+    want = product.expected(before)
+    if product.out:
+        want = want.astype(numpy_type(program.buffer_of["C"].dtype)).astype(np.float64)
+    np.testing.assert_array_equal(after["C"].astype(np.float64), want, text)
 
 
 SAMPLE = [(kind, layout, machine) for kind in ("bf16", "f64", "i8") for layout in ("NN", "TT", "NT")

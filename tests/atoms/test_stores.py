@@ -46,6 +46,20 @@ def test_clusters_share_copies(layout: str, shared: dict[str, str], grid: str) -
     np.testing.assert_array_equal(after["C"].astype(float), product.expected(before))
 
 
+@pytest.mark.parametrize("shared", [ROWS, COLUMNS, BOTH], ids=["rows", "columns", "both"])
+@pytest.mark.parametrize("grid", ["", PERSISTENT, "@persistent"], ids=["grid", "hilbert", "persistent"])
+def test_the_grid_may_be_one_cluster(shared: dict[str, str], grid: str) -> None:
+    """The tiles over CLU are the whole product, and some blocks have no rows of their own."""
+    m, n = (int(x) for x in shared["tile"].split(","))
+    m -= 56 if m > 128 else 0
+    product = Product("bf16", "NN", m, n, 136)
+    text = CLUSTER.format(**{**shared, "tile": f"{m}, {n}"}, grid=grid, slots=2)
+    launch = lowered(product.text, text)[1].kernels[0].launch
+    assert np.prod(launch.cluster) == np.prod(launch.grid) == (4 if shared is BOTH else 2)
+    before, after = computed(product.text, text, seed=4)
+    np.testing.assert_array_equal(after["C"].astype(float), product.expected(before))
+
+
 @pytest.mark.parametrize("sub", ["", ", subtile=16", ", subtile=64", ", subtile=8"])
 @pytest.mark.parametrize(("kind", "out"), [("bf16", ""), ("bf16", "__bf16"), ("f16", "_Float16"), ("i8", "")])
 @pytest.mark.parametrize(("math", "columns"), [(1, 64), (2, 64), (2, 32)])

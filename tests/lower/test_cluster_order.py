@@ -32,7 +32,42 @@ def test_tiles_are_those_of_clusters(grid: str) -> None:
 
 
 def test_a_persistent_grid_is_whole_clusters() -> None:
-    """132 multiprocessors hold 33 clusters of four blocks."""
+    """Of 132 multiprocessors, 120 hold 30 clusters of four blocks at once."""
     c = PRODUCT.replace("64", "640").replace("48", "480")
     _, module = lowered(c, SCHEDULE.replace("{grid}", "@persistent"))
-    assert module.kernels[0].launch.grid == (132, 1, 1)
+    assert module.kernels[0].launch.grid == (120, 1, 1)
+
+
+@pytest.mark.parametrize("grid", ("", *GRIDS))
+def test_the_blocks_of_one_cluster_are_a_cluster(grid: str) -> None:
+    schedule = SCHEDULE.replace("{grid}", grid).replace("16, 16", "^, ^").replace("8, 8", "16, 24")
+    _, module = lowered(PRODUCT, schedule)
+    launch = module.kernels[0].launch
+    assert np.prod(launch.grid) == np.prod(launch.cluster) == 8
+    before, after = computed(PRODUCT, schedule)
+    np.testing.assert_array_equal(after["C"], before["A"] @ before["B"])
+
+
+def test_more_blocks_than_a_cluster_has_are_a_grid_without_clusters() -> None:
+    schedule = SCHEDULE.replace("{grid}", "").replace("16, 16", "^, ^")
+    launch = lowered(PRODUCT, schedule)[1].kernels[0].launch
+    assert (launch.grid, launch.cluster) == ((6, 8, 1), (1, 1, 1))
+
+
+SUM = """void f(const float A[4096], float C[1]) {
+  C[0] = 0;
+  for (int i = 0; i < 4096; i++)
+    C[0] += A[i];
+}
+"""
+
+
+def test_blocks_of_one_cluster_join_their_sums_in_it() -> None:
+    """Without a second kernel, by the memory of the first block."""
+    schedule = """1: (de-)comp( ^ ) ( ^ ; ^ ) ( CLU.x )
+2: (de-)comp( 1024 ) ( ^ ; ^ ) ( BLK.x )
+3: (de-)comp( 8 ) ( ^ ; ^ ) ( THR.x )
+"""
+    _, module = lowered(SUM, schedule)
+    assert len(module.kernels) == 1
+    assert module.kernels[0].launch.cluster == (4, 1, 1)

@@ -123,7 +123,9 @@ def one_program(job: Job, count: int, setting: Setting) -> dict[str, Any]:
 def texts_of(kind: str, program: Program, machine: Machine, target: str, seed: int) -> Iterator[str]:
     if kind == "space":
         default = default_schedule(program, machine, target)
-        space = make_space(program, opened(default), machine, target, deterministic=False, default=default)
+        space = make_space(
+            program, opened(default, program, machine), machine, target, deterministic=False, default=default
+        )
         rng = Random(f"rejection {seed}")
         # a space of few points is used up, and then gives the same ones
         while (drawn := space.draw_legal(rng)) is not None:

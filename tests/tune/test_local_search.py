@@ -16,6 +16,7 @@ from mdh.report.tune_text import tuned_text
 from mdh.results.goal import Goal
 from mdh.results.trial import Job
 from mdh.schedule.default import default_schedule
+from mdh.schedule.model import Attr, Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
@@ -108,6 +109,39 @@ def test_every_move_is_legal_somewhere(move: Move) -> None:
             except Failed:
                 continue
     assert legal
+
+
+CLUSTERED = "matmul_bf16/h200/cluster.mdh"
+CHANGED = ("copy", "swizzle", "stages", "roles", "inflight", "store", "order", "persistent", "occupancy")
+
+
+def _said(schedule: Schedule, name: str) -> list[tuple[int, Attr]]:
+    """The attributes of a name, with their steps."""
+    steps = enumerate(schedule.sections[0].steps)
+    entries = ((n, e) for n, step in steps for e in (step, *step.inputs, *step.outputs, *step.cores))
+    return [(n, a) for n, e in entries for a in e.attrs if a.name == name]
+
+
+def test_every_attribute_of_tensor_cores_is_changed_to_something_legal() -> None:
+    text = (ROOT / "schedules" / CLUSTERED).read_text(encoding="utf-8")
+    schedule = replace(parse_schedule(Source(CLUSTERED, text)), target=None, program=None, sizes=())
+    program = read_program(WORKLOADS["matmul_bf16"].source, defines={"M": 1024, "N": 1024, "K": 1024})
+    on = load_machine("h200")
+    subjects: dict[str | None, SearchSubject] = {None: subject_of(program, program.stages[0], on, "cuda")}
+    rng, left = Random(5), set(CHANGED)
+    for _ in range(20_000):
+        found = neighbour(schedule, subjects, rng)
+        new = {a for a in left if found is not None and _said(found, a) != _said(schedule, a)}
+        if found is None or not new:
+            continue
+        try:
+            check(program, parse_schedule(Source("n.mdh", print_schedule(found))), on, "cuda")
+        except Failed:
+            continue
+        left -= new
+        if not left:
+            return
+    raise AssertionError(f"never changed: {', '.join(sorted(left))}")
 
 
 def test_it_gets_somewhere_and_goes_on(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def _in_cluster(subject: Subject) -> bool:
     # ranks in a cluster keep no order, as a prefix sum needs; parts of a histogram are combined in no fixed
     # order
     plain = all(x.kind is not DimKind.PS for x in subject.stage.dims) and not subject.stage.scattered
-    able = subject.machine.cluster > 1 and subject.plan.units(Layer.CLU) > 1
+    able = subject.machine.cluster > 1 and subject.plan.clustered
     return plain and able and bool(split_loops(subject, Layer.BLK))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from mdh.checker.subject import Subject
 from mdh.decompose.stream import stream_level
 from mdh.diagnostics import Diagnostic
-from mdh.hardware import Combine, Layer
+from mdh.hardware import Combine
 
 CODE = "K146"
 
@@ -32,7 +32,7 @@ def check_stream(subject: Subject) -> Iterator[Diagnostic]:
     elif plan.teams > 1:
         wrong = "needs all warp groups for each tile, and here they take tiles by turns"
         said = "`@roles` without `turns`, or leave it out"
-    elif plan.units(Layer.CLU) > 1:
+    elif plan.clustered:
         wrong, said = "is not lowered yet for clusters", "a grid over BLK alone, or leave it out"
     elif stream_level(subject.stage, subject.tiles) is None:
         wrong = "shares the outermost loop of a tile, and finds none over the sum inside of a result in RM"

@@ -3,52 +3,51 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from mdh.hardware import Layer
-from mdh.ir.atoms import WGMMA
-from mdh.schedule.model import Hole, Schedule, Section, Step, TileEntry, Unit
-
-TIED = (Layer.CLU, Layer.WGP)
-"""Layers whose tiles stay in schedules of warp groups' atoms: they are tied to those of blocks and atoms."""
+from mdh.ir.program import Program
+from mdh.machine import Machine
+from mdh.schedule.model import Hole, Schedule, Section, Step
+from mdh.tuner.candidates.tied_tiles import TiedTiles, tied_tiles
 
 
-def opened(schedule: Schedule) -> Schedule:
+def opened(schedule: Schedule, program: Program, machine: Machine) -> Schedule:
     """The schedule with a hole for every tile that is a number other than 1. A tile of 1 means one element a
-    unit, so it stays. With atoms of warp groups, tiles that follow from others stay, too."""
-    return replace(schedule, sections=tuple(_section(s) for s in schedule.sections))
+    unit, so it stays. With atoms of tensor cores the holes are tied by conditions, and the number of slots is
+    a hole too."""
+    return replace(
+        schedule,
+        sections=tuple(
+            _section(section) if tied is None else tied.opened
+            for section, tied in _tied(schedule, program, machine)
+        ),
+    )
 
 
-def open_values(schedule: Schedule) -> tuple[int, ...]:
-    """The tiles that `opened` removes, in the order of the holes: the schedule's point in its space."""
-    opening = ((tile, o) for s in schedule.sections for step in s.steps for tile, o in _tiles(s, step))
-    return tuple(tile.value for tile, o in opening if o and isinstance(tile.value, int))
+def open_values(schedule: Schedule, program: Program, machine: Machine) -> tuple[int, ...]:
+    """What `opened` removes, in the order of the holes: the schedule's point in its space."""
+    found = ((_values(section), tied) for section, tied in _tied(schedule, program, machine))
+    return tuple(value for values, tied in found for value in (values if tied is None else tied.values))
+
+
+def _tied(
+    schedule: Schedule, program: Program, machine: Machine
+) -> Iterator[tuple[Section, TiedTiles | None]]:
+    """The sections; those with atoms as tiles that are tied."""
+    several = len(schedule.sections) > 1
+    for section in schedule.sections:
+        stage = next((s for s in program.stages if s.name == section.name), program.stages[0])
+        prefix = f"{stage.name}_" if several else ""
+        yield section, tied_tiles(program, stage, section, machine, prefix)
 
 
 def _section(section: Section) -> Section:
-    def step_of(step: Step) -> Step:
-        tiles = (replace(tile, value=Hole()) if o else tile for tile, o in _tiles(section, step))
-        return replace(step, tiles=tuple(tiles))
-
-    return replace(section, steps=tuple(map(step_of, section.steps)))
+    return replace(section, steps=tuple(map(_step, section.steps)))
 
 
-def _tiles(section: Section, step: Step) -> Iterator[tuple[TileEntry, bool]]:
-    """The tiles of a step, and whether each is left open."""
-    said = [a.args[0].value for a in section.steps[-1].attrs if a.name == "atom" and a.args]
-    grouped = WGMMA in said
-    paired = any(u.layer is Layer.CLU for s in section.steps for u in _units(s))
-    tied = (*TIED, Layer.BLK) if paired else TIED
-    kept = grouped and any(u.layer in tied for u in _units(step))
-    shared = {d for s in section.steps for d, c in enumerate(s.cores) if _layer(c.value) is Layer.WGP}
-    for d, (tile, core) in enumerate(zip(step.tiles, step.cores, strict=True)):
-        unit = core.value
-        other = isinstance(unit, Unit) and unit.layer is Layer.MMA and unit.axis != "n"
-        other = grouped and (other or d in shared)
-        yield tile, isinstance(tile.value, int) and tile.value > 1 and not kept and not other
+def _step(step: Step) -> Step:
+    tiles = (replace(t, value=Hole()) if isinstance(t.value, int) and t.value > 1 else t for t in step.tiles)
+    return replace(step, tiles=tuple(tiles))
 
 
-def _layer(value: object) -> Layer | None:
-    return value.layer if isinstance(value, Unit) and isinstance(value.layer, Layer) else None
-
-
-def _units(step: Step) -> list[Unit]:
-    return [c.value for c in step.cores if isinstance(c.value, Unit)]
+def _values(section: Section) -> Iterator[int]:
+    every = (tile.value for step in section.steps for tile in step.tiles)
+    return (value for value in every if isinstance(value, int) and value > 1)

@@ -1,15 +1,20 @@
 """Changes of attributes: any attribute of the language where it may stand, with the values of its `?`."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from random import Random
 
-from mdh.hardware import Engine
+from mdh.hardware import Engine, Layer, Space
 from mdh.schedule.attributes import ATTRIBUTES, Attribute, Parameter, Site
-from mdh.schedule.model import Arg, ArgCall, Attr, BufferPlace, Caret
+from mdh.schedule.model import Arg, ArgCall, Attr, BufferPlace, Caret, Mem, Unit
 from mdh.tuner.local_search.subject import SearchSubject, Steps, entries_of, put, with_entry
 
-_LEFT_OUT = frozenset({"atom", "acc", "as", "roles"})
-"""Attributes that need an MMA step, or warps that load for others."""
+_LEFT_OUT = frozenset({"atom", "acc", "as"})
+"""Attributes that follow from the types and the units of an MMA step."""
+_AT: Mapping[str, Layer] = {"roles": Layer.BLK, "inflight": Layer.MMA}
+"""Attributes of steps that split over a layer."""
+_SPANS = (128, 128, 64, 32, None)
+"""Of the swizzle of what the copy engine copies; None: none."""
 _GONE = 0.3
 """The probability that a chosen attribute is removed; otherwise it gets another value."""
 _FIRST = 0.7
@@ -23,7 +28,9 @@ def attributed(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | Non
     at = rng.randrange(len(steps))
     step = steps[at]
     site = rng.choice([Site.STEP, Site.STEP, Site.INPUT, Site.OUTPUT, Site.CORE])
-    attribute = rng.choice([a for a in ATTRIBUTES.values() if site in a.sites and a.name not in _LEFT_OUT])
+    layers = {c.value.layer for c in step.cores if isinstance(c.value, Unit)}
+    fitting_here = [a for a in ATTRIBUTES.values() if _AT.get(a.name) in (None, *layers)]
+    attribute = rng.choice([a for a in fitting_here if site in a.sites and a.name not in _LEFT_OUT])
     if site is Site.STEP:
         return put(steps, at, replace(step, attrs=_changed(step.attrs, attribute, rng)))
     if site is Site.CORE:
@@ -56,8 +63,9 @@ def _changed(attrs: tuple[Attr, ...], attribute: Attribute, rng: Random) -> tupl
     if there is not None and further and rng.random() >= _FIRST:
         return (*others, _further(there, rng.choice(further), rng))
     kept = there.args[1:] if there is not None else ()
-    values = [Attr(attribute.name, (_argument(value), *kept)) for value in first.domain]
-    return (*others, rng.choice([a for a in values if a != there]))
+    values = [Attr(attribute.name, (_argument(value, first.name), *kept)) for value in first.domain]
+    # the only value may be there already
+    return (*others, rng.choice([a for a in values if a != there] or values))
 
 
 def _further(attr: Attr, parameter: Parameter, rng: Random) -> Attr:
@@ -71,9 +79,36 @@ def _further(attr: Attr, parameter: Parameter, rng: Random) -> Attr:
     return replace(attr, args=(first, *added, *kept))
 
 
-def _argument(value: int | str) -> Arg:
+def _argument(value: int | str, name: str | None) -> Arg:
     """The argument. `grouped(8)` is a call; a value that a machine may lack gets a fallback."""
     head, bracket, rest = str(value).partition("(")
     if bracket:
         return Arg(ArgCall(head, (Arg(int(rest[:-1])),)))
-    return Arg(value, fallback=Arg(Engine.PLAIN)) if value == Engine.ASYNC else Arg(value)
+    return Arg(value, name, Arg(Engine.PLAIN)) if value == Engine.ASYNC else Arg(value, name)
+
+
+def moved_by(steps: Steps, subject: SearchSubject, rng: Random) -> Steps | None:
+    """Copies all inputs that a step stages in SM by another engine: the copy engine takes all or none."""
+    staged = [s for s, step in enumerate(steps) if any(map(_in_shared, step.inputs))]
+    if not staged or len(subject.engines) < 2:
+        return None
+    at = rng.choice(staged)
+    engine, span = rng.choice(subject.engines), rng.choice(_SPANS)
+    inputs = tuple(_copied(m, engine, span) if _in_shared(m) else m for m in steps[at].inputs)
+    return put(steps, at, replace(steps[at], inputs=inputs))
+
+
+def _copied(entry: Mem, engine: Engine, span: int | None) -> Mem:
+    """span: of the swizzle that comes with the copy engine, which neither pads nor has hints."""
+    boxes = engine is Engine.TMA
+    gone = ("copy", "pad", "swizzle", "window", "cache") if boxes else ("copy",)
+    attrs = [a for a in entry.attrs if a.name not in gone]
+    if engine is not Engine.PLAIN:
+        attrs.append(Attr("copy", (Arg(engine),)))
+    if boxes and span is not None:
+        attrs.append(Attr("swizzle", (Arg(span),)))
+    return replace(entry, attrs=tuple(attrs))
+
+
+def _in_shared(entry: Mem) -> bool:
+    return isinstance(entry.value, BufferPlace) and entry.value.region is Space.SM

@@ -16,7 +16,7 @@ from mdh.schedule.model import Schedule, Section
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
-from mdh.tuner.local_search.attributes import attributed
+from mdh.tuner.local_search.attributes import attributed, moved_by
 from mdh.tuner.local_search.cores import exchanged, handed_over, interleaved, shared_out
 from mdh.tuner.local_search.places import placed, turned
 from mdh.tuner.local_search.subject import Move, SearchSubject, Steps
@@ -25,8 +25,8 @@ from mdh.tuner.search.make import AROUND
 from mdh.tuner.space.identity import identity
 
 MOVES: Mapping[Move, int] = {
-    resized: 8, scaled: 3, placed: 3, turned: 1, attributed: 5, exchanged: 1, handed_over: 1, shared_out: 2,
-    interleaved: 1, split: 2, dropped: 1, swapped: 1,
+    resized: 8, scaled: 3, placed: 3, turned: 1, attributed: 5, moved_by: 1, exchanged: 1, handed_over: 1,
+    shared_out: 2, interleaved: 1, split: 2, dropped: 1, swapped: 1,
 }  # fmt: skip
 """The relative frequency of each move. Sizes are the largest part of a schedule."""
 _COUNTS = (1, 1, 1, 2, 2, 3)

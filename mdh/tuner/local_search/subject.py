@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 
-from mdh.hardware import Layer
+from mdh.hardware import Engine, Layer
 from mdh.ir.program import Program, Stage
+from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.schedule.model import Caret, Core, ForEntry, Mem, Step, TileEntry, Unit
 from mdh.tuner.space.domains import core_layers
@@ -17,7 +18,7 @@ Steps = tuple[Step, ...]
 class SearchSubject:
     """A stage to change. extents: of its dimensions. inputs, outputs: the number of each in `buffers`, which
     has the order of a step's entries. ranks: of the buffers. layers: core layers that a dimension can be
-    split over."""
+    split over. engines: that copy."""
 
     extents: tuple[int, ...]
     inputs: int
@@ -25,6 +26,7 @@ class SearchSubject:
     buffers: tuple[str, ...]
     ranks: tuple[tuple[str, int], ...]
     layers: tuple[Layer, ...]
+    engines: tuple[Engine, ...] = ()
 
 
 Move = Callable[[Steps, SearchSubject, Random], Steps | None]
@@ -36,7 +38,9 @@ def subject_of(program: Program, stage: Stage, machine: Machine, target: str) ->
     buffers = (*inputs, *outputs)
     ranks = tuple((name, len(program.buffer_of[name].shape)) for name in buffers)
     extents = tuple(d.extent for d in stage.dims)
-    return SearchSubject(extents, len(inputs), len(outputs), buffers, ranks, core_layers(machine, target))
+    engines = tuple(map(Engine, LANGUAGES[target].seen(machine).copy_engines))
+    layers = core_layers(machine, target)
+    return SearchSubject(extents, len(inputs), len(outputs), buffers, ranks, layers, engines)
 
 
 def tile_before(steps: Steps, at: int, dim: int, subject: SearchSubject) -> int:

@@ -12,7 +12,7 @@ from mdh.ir.program import Program
 from mdh.reference.numbers import Array
 from mdh.tuner.measure.inputs import InputSet, read_set
 from mdh.verify.arguments import Guarded, guarded
-from mdh.verify.verdict import judge
+from mdh.verify.verdict import judge, same_bits
 
 
 class Twin(Protocol):
@@ -120,7 +120,7 @@ class Judge:
         held, inputs = trusted.held, trusted.inputs
         held.fetch()
         return all(
-            g.intact and (name in inputs.want or g.array.tobytes() == inputs.before[name].tobytes())
+            g.intact and (name in inputs.want or same_bits(g.array, inputs.before[name]))
             for name, g in held.guarded.items()
         )
 
@@ -138,10 +138,12 @@ class Judge:
 
     def _right(self, trusted: Trusted) -> None:
         trusted.held.fetch()
-        inputs = trusted.inputs
-        found = judge(self.program, inputs.before, trusted.held.guarded, inputs.want)
+        inputs, held = trusted.inputs, trusted.held.guarded
+        found = judge(self.program, inputs.before, held, inputs.want, inputs.right)
         if found:
             raise Failed(*found)
+        for name in inputs.want.keys() - inputs.right.keys():
+            inputs.right[name] = held[name].array.copy()
 
     def _set(self, number: int, numerics: ByStage) -> InputSet:
         key = number, numerics

@@ -8,7 +8,7 @@ from typing import Self
 from mdh.device.cache import Cache
 from mdh.folders import PrivateFolder
 from mdh.ir.numerics import ByStage
-from mdh.results.trial import Candidate, Effort, Job, Limits, Outcome
+from mdh.results.trial import THOROUGH, Candidate, Effort, Job, Limits, Outcome
 from mdh.tuner.measure.bench import Ground
 from mdh.tuner.measure.failures import different, no_room, system_said, unjudged, unstarted
 from mdh.tuner.measure.folder import environment, make_folder, trim_runtime
@@ -183,7 +183,11 @@ class LocalBench:
     async def _measure(self, ready: list[Ready], effort: Effort, limits: Limits) -> dict[str, Outcome]:
         """One round of finals. It settles at least one candidate, unless its worker was killed or the machine
         was at fault. The next round measures the others again."""
-        await self._building.overcome(lambda: self._expect(effort.inputs, {r.numerics for r in ready}))
+        numerics = {r.numerics for r in ready}
+        await self._building.overcome(lambda: self._expect(effort.inputs, numerics))
+        if self.jobs > THOROUGH.inputs:
+            # the finals judge on more sets: they are made while the search goes on
+            self._begin_expecting(THOROUGH.inputs, numerics)
         out: dict[str, Outcome] = {}
 
         async def attempt() -> None:
@@ -250,12 +254,18 @@ class LocalBench:
 
     async def _expect(self, sets: int, numerics: set[ByStage]) -> None:
         """Runs the reference once for each set and for each of the numerics, in a builder."""
+        begun = self._begin_expecting(sets, numerics)
+        await asyncio.gather(*map(asyncio.shield, begun))
+
+    def _begin_expecting(self, sets: int, numerics: set[ByStage]) -> list["asyncio.Task[None]"]:
         keys = [(number, one) for one in numerics for number in range(max(1, sets))]
         for key in keys:
             known = self._sets.get(key)
             if known is None or (known.done() and known.exception() is not None):
-                self._sets[key] = asyncio.create_task(self._reference(*key))
-        await asyncio.gather(*(asyncio.shield(self._sets[key]) for key in keys))
+                task = self._sets[key] = asyncio.create_task(self._reference(*key))
+                # nobody may ever wait for it
+                task.add_done_callback(lambda done: None if done.cancelled() else done.exception())
+        return [self._sets[key] for key in keys]
 
     async def _reference(self, number: int, numerics: ByStage) -> None:
         name = f"the results of set {number}"

@@ -1,29 +1,37 @@
-"""What an MMA step leaves of the space: shapes of atoms, and tiles that they divide (K170, K171, K173)."""
+"""What an MMA step leaves of the space: shapes of atoms, tiles that they divide (K170, K171, K173), and tiles
+of whole rows of a swizzle where warp groups read these (K167, K172)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import lcm
 
+from mdh.checker.rules.banks import SPANS
 from mdh.hardware import Layer, Space
 from mdh.ir.atoms import WGMMA, Atom, atoms_of, factor_type
+from mdh.ir.expr import Var
 from mdh.ir.product_sum import summed_reads
 from mdh.ir.program import CONSENTS, Stage
+from mdh.ir.tile import BOX_LINE
 from mdh.machine import Machine
-from mdh.schedule.model import BufferPlace, Section, Step, Unit
+from mdh.schedule.model import BufferPlace, Mem, Section, Step, Unit
 
 
 @dataclass(frozen=True, slots=True)
 class DividedTiles:
     """What a step's tiles along a dimension must be. sizes: of an atom, None at other steps; the first
     `usual` of them are the domain of a hole without a set. exact_from: parts divide the tile above exactly
-    where that has at most so many elements; 0: never. looping: single elements may leave a loop over atoms:
-    several dimensions share an axis."""
+    where that has at most so many elements; 0: never. multiple: of what tiles are multiples. looping: single
+    elements may leave a loop over atoms: several dimensions share an axis."""
 
     sizes: tuple[int, ...] | None = None
     usual: int = 0
     exact_from: int = 0
+    multiple: int = 1
     looping: bool = False
 
     def fits(self, parent: int, tile: int) -> bool:
+        if tile % self.multiple:
+            return False
         if self.sizes is None:
             return parent > self.exact_from or parent % tile == 0
         # a dimension that is no axis of atoms has been split to single elements outside
@@ -64,10 +72,13 @@ def divided_tiles(stage: Stage, section: Section, machine: Machine, dim: int) ->
         return (FREE,) * len(steps)
     axis, extent = axes.get(dim), stage.dims[dim].extent
     staged = max((n for n, step in enumerate(steps) if any(map(_in_shared, step.inputs))), default=None)
+    alone = len(axes) == len("mnk")
+    whole = _multiple(stage, section, dim) if atoms[0].grouped and alone else 1
     out = []
     for n in range(len(steps) - 1):
         inside = axis is not None and staged is not None and n > staged
-        out.append(DividedTiles(exact_from=extent if inside else extent - 1 if axis == "k" else 0))
+        exact = extent if inside else extent - 1 if axis == "k" else 0
+        out.append(DividedTiles(exact_from=exact, multiple=1 if staged is None or n < staged else whole))
     return (*out, _last(atoms, axis, list(axes.values()).count(axis or "")))
 
 
@@ -81,6 +92,27 @@ def _last(atoms: tuple[Atom, ...], axis: str | None, sharing: int) -> DividedTil
     powers = [1 << n for n in range(most.bit_length()) if 1 << n <= most]
     others = (n for n in range(1, most + 1) if n not in powers)
     return DividedTiles((*powers, *others), len(powers), looping=True)
+
+
+def _multiple(stage: Stage, section: Section, dim: int) -> int:
+    """What tiles of factors in shared memory are multiples of along a dimension. Rows of a swizzle lie along
+    the last subscript, and a pattern has BOX_LINE of them."""
+    reads = summed_reads(stage)
+    spans = {m.value.buffer: _span(m) for s in section.steps for m in s.inputs
+             if isinstance(m.value, BufferPlace) and _in_shared(m)}  # fmt: skip
+    out = 1
+    for load in () if isinstance(reads, str) else reads[:2]:
+        plain = [e.name if isinstance(e, Var) else None for e in load.index]
+        span = spans.get(load.buffer, 0) // load.dtype.bytes
+        if span and stage.dims[dim].name in plain:
+            out = lcm(out, span if plain[-1] == stage.dims[dim].name else BOX_LINE)
+    return out
+
+
+def _span(entry: Mem) -> int:
+    """The bytes of a row of the entry's swizzle, at least; 0: it has none."""
+    value = next((a.args[0].value for a in entry.attrs if a.name == "swizzle" and a.args), 0)
+    return value if isinstance(value, int) else min(SPANS)
 
 
 def _axes(step: Step) -> dict[int, str]:

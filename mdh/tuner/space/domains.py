@@ -11,6 +11,7 @@ from mdh.results.trial import Value
 from mdh.schedule.model import Section
 from mdh.tuner.space.atoms import fitting_atoms
 from mdh.tuner.space.chain import Choice
+from mdh.tuner.space.engines import engines
 from mdh.tuner.space.places import VariablePlace
 
 LOOP = "FOR"
@@ -100,8 +101,8 @@ def _argument_values(
     lowers."""
     assert opening.parameter is not None
     values = opening.parameter.domain
-    if opening.attribute == "copy" and opening.parameter.words and opening.parameter.name is None:
-        return tuple(v for v in values if v in machine.copy_engines and v != Engine.TMA)
+    if Engine.PLAIN in opening.parameter.words:
+        return engines(opening, section, program, machine, values)
     if opening.attribute == "combine" and any(a.name == "roles" for s in section.steps for a in s.attrs):
         return (*values, Combine.STREAM)
     if opening.attribute == "atom":

@@ -22,6 +22,9 @@ def explain_empty(
     if joint.count:
         yield _not_nested(openings)
         return
+    if joint.conditions and Joint(joint.chains, joint.groups, None).count:
+        yield _not_met(joint)
+        return
     found = False
     for group in joint.groups:
         if not group.count:
@@ -84,6 +87,13 @@ def _not_nested(openings: Sequence[VariablePlace]) -> Diagnostic:
     said = "layers nest outer to inner in code order: CLU and BLK, then WRP and THR, then VEC"
     places = [o for o in openings if o.what in ("tile", "core")]
     return Diagnostic(NO_COMBINATION, headline, _labels(places), help=said)
+
+
+def _not_met(joint: Joint) -> Diagnostic:
+    headline = "the space is empty: no choice of values meets the conditions"
+    spans = [c.where.span for c in joint.conditions if c.where.span is not None]
+    labels = tuple(Label(span, "condition") for span in spans[:4])
+    return Diagnostic(NO_COMBINATION, headline, labels, help="larger sets, or weaker conditions")
 
 
 def _blocked(joint: Joint) -> int:

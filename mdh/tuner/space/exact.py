@@ -8,12 +8,13 @@ from math import inf, prod
 from mdh.hardware import Layer
 from mdh.results.trial import Value
 from mdh.tuner.space.chain import Chain, Choice, words_of
+from mdh.tuner.space.conditions import Condition
 from mdh.tuner.space.frames import Frame, Nesting
 from mdh.tuner.space.free import VariableGroup
 from mdh.tuner.space.ladder import Ladder
 from mdh.tuner.space.paths import Path, Paths
 from mdh.tuner.space.signature import AXES, NEUTRAL, Signature, assigned
-from mdh.tuner.space.tally import Fork, Onward, Rests, Strand, Tally
+from mdh.tuner.space.tally import MOST_PAIRS, Fork, Onward, Rests, Strand, Tally
 
 _KNOWN = 20_000
 """Nearest paths that are kept."""
@@ -28,47 +29,69 @@ class Joint:
     """chains: in the order of stages and dimensions; groups: all that no tile depends on.
 
     nestings: for each stage that has chains the frames of its layers; None: layers of different dimensions
-    need not nest.
+    need not nest. conditions: on numbers of the chains; counting raises TooManyError if these have too many
+    combinations.
     """
 
     chains: tuple[Chain, ...]
     groups: tuple[VariableGroup | Ladder, ...]
     nestings: tuple[Nesting, ...] | None
+    conditions: tuple[Condition, ...] = ()
     stages: tuple[tuple[int, ...], ...] = field(init=False)
     """The chains of each stage."""
     strands: tuple[tuple[Strand, ...], ...] = field(init=False)
     """For each stage one a frame."""
     _known: dict[object, tuple[Path, tuple[Way, ...]]] = field(init=False, default_factory=dict)
+    _closing: dict[int, tuple[Condition, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
         numbers = dict.fromkeys(c.stage for c in self.chains)
         self.stages = tuple(tuple(i for i, c in enumerate(self.chains) if c.stage == s) for s in numbers)
         shapes: dict[object, Paths] = {}
-        rests, fork = Rests(), None
+        rests, fork = Rests(MOST_PAIRS if self.conditions else None), None
         later: frozenset[int] = frozenset()
+        self._closing = self._last_chains()
         strands: list[tuple[Strand, ...]] = []
         for n, members in reversed(list(enumerate(self.stages))):
             frames = (None,) if self.nestings is None else self.nestings[n].frames
             here = [self._strand(members, frame, fork, later, rests, shapes) for frame in frames]
             strands.append(tuple(here))
             fork = Fork(here)
-            later = later.union(*(self.chains[i].shared for i in members))
+            later = later.union(*(self._read(i) for i in members))
         self.strands = tuple(reversed(strands))
 
     def _strand(
         self, members: Sequence[int], frame: Frame | None, fork: Fork | None, later: frozenset[int],
         rests: Rests, shapes: dict[object, Paths],
     ) -> Strand:  # fmt: skip
-        chains = [self.chains[i] if frame is None else frame.chain(self.chains[i]) for i in members]
         tallies: list[Tally] = []
         following: Onward | None = fork
         due = 0 if frame is None else frame.due
-        for chain in reversed(chains):
+        for i in reversed(members):
+            chain = self.chains[i] if frame is None else frame.chain(self.chains[i])
             paths = shapes.setdefault(chain.shape, Paths(chain))
-            tallies.append(Tally(chain, paths, not tallies, due, later, following, rests))
+            conditions = self._closing.get(i, ())
+            tallies.append(Tally(chain, paths, not tallies, due, later, following, rests, conditions))
             following = tallies[-1]
-            later |= chain.shared
+            later |= self._read(i)
         return tuple(reversed(tallies))
+
+    def _last_chains(self) -> dict[int, tuple[Condition, ...]]:
+        """The conditions whose variables are all known behind a chain, by its number."""
+        last = {v: i for i, c in enumerate(self.chains) for e in c.entries for v in (e.tile, e.core)}
+        out: dict[int, tuple[Condition, ...]] = {}
+        for condition in self.conditions:
+            i = max(last[v] for v in condition.names)
+            out[i] = (*out.get(i, ()), condition)
+        return out
+
+    def _read(self, i: int) -> frozenset[int]:
+        """The variables whose values in earlier chains matter to a chain."""
+        return self.chains[i].shared.union(*(c.names for c in self._closing.get(i, ())))
+
+    def dimensions(self, stage: int, count: int) -> tuple[Chain, ...]:
+        """The chains of a stage's dimensions. Behind them are those of numbers that are no tiles."""
+        return tuple(c for c in self.chains if c.stage == stage)[:count]
 
     @property
     def count(self) -> int:

@@ -18,8 +18,10 @@ from mdh.results.variable import Kind, Variable
 from mdh.schedule.model import BufferPlace, Caret, ForEntry, Hole, Schedule, Section, Unit
 from mdh.tuner.space.atoms import divided_tiles
 from mdh.tuner.space.chain import Chain, ChainStep, Choice, words_of
+from mdh.tuner.space.conditions import Condition, number_chain, on_numbers
 from mdh.tuner.space.domains import choices_of, core_choices, free_values, loop_orders
 from mdh.tuner.space.empty import explain_empty
+from mdh.tuner.space.engines import engine_groups
 from mdh.tuner.space.exact import Joint
 from mdh.tuner.space.frames import BLOCK, GRID, THREAD, Nesting
 from mdh.tuner.space.free import Given, VariableGroup, layout_groups
@@ -27,6 +29,7 @@ from mdh.tuner.space.ladder import Ladder, Memory, code_order
 from mdh.tuner.space.places import Namer, VariablePlace
 from mdh.tuner.space.signature import Bounds
 from mdh.tuner.space.space import ExactSpace, Loops
+from mdh.tuner.space.tally import TooManyError
 
 SPLITS = (
     (20, (GRID, BLOCK, THREAD)),
@@ -54,18 +57,20 @@ def make_space(
     supported(machine, target)
     sections, openings = _named(program, schedule, machine, default)
     _shape(program, schedule, sections, machine, target, deterministic)
-    build = _SpaceBuilder(program, LANGUAGES[target].seen(machine), target, sections, openings)
-    chains, groups = build.chains(), build.groups()
-    joint = Joint(chains, groups, None)
-    if openings:  # without holes, the checker says where layers do not nest
-        joint = nested(joint, [code_order(section) for _, section in sections])
+    seen = LANGUAGES[target].seen(machine)
+    build = _SpaceBuilder(program, seen, target, sections, openings, weighs=True)
+    try:
+        joint = build.joint()
+    except TooManyError:
+        build = _SpaceBuilder(program, seen, target, sections, openings, weighs=False)
+        joint = build.joint()
     if joint.count == 0:
-        raise Failed(*explain_empty(Joint(chains, groups, None), build.names, openings, program))
-    constants = tuple({**dict(program.constants), **program.sizes}.items())
+        plain = Joint(joint.chains, joint.groups, None, joint.conditions)
+        raise Failed(*explain_empty(plain, build.names, openings, program))
     template = replace(schedule, sections=tuple(section for _, section in sections))
     return ExactSpace(
-        program, machine, target, deterministic, build.variables(joint), template, constants, joint,
-        build.loops,
+        program, machine, target, deterministic, build.variables(joint), template,
+        tuple(build.constants.items()), joint, build.loops,
     )  # fmt: skip
 
 
@@ -84,7 +89,7 @@ def nested(plain: Joint, orders: Sequence[Sequence[int]]) -> Joint:
             stages = dict.fromkeys(c.stage for c in plain.chains)
             members = [[c for c in plain.chains if c.stage == s] for s in stages]
             nestings = tuple(Nesting.of(m, orders[s], bands) for m, s in zip(members, stages, strict=True))
-            return Joint(plain.chains, plain.groups, nestings)
+            return Joint(plain.chains, plain.groups, nestings, plain.conditions)
     return plain
 
 
@@ -128,14 +133,18 @@ class _SpaceBuilder:
 
     def __init__(
         self, program: Program, machine: Machine, target: str, sections: Sequence[tuple[Stage, Section]],
-        openings: Sequence[VariablePlace],
+        openings: Sequence[VariablePlace], *, weighs: bool,
     ) -> None:  # fmt: skip
+        """weighs: whether conditions are counted."""
         self.program, self.machine, self.target = program, machine, target
         self.sections, self.openings = sections, openings
         self.names = list(dict.fromkeys(o.variable for o in openings))
         self.index = {name: i for i, name in enumerate(self.names)}
         self.walked = {self.index[o.variable] for o in openings if o.what in ("tile", "core")}
         self.domains = self._domains()
+        self.constants = {**dict(program.constants), **program.sizes}
+        self.conditions = self._conditions() if weighs else ()
+        self.numbers = {i for c in self.conditions for i in c.names} - self.walked
         self.loops = self._loops()
 
     def _domains(self) -> dict[int, tuple[Value, ...]]:
@@ -146,6 +155,20 @@ class _SpaceBuilder:
             i, values = self.index[o.variable], free_values(o, section, self.program, self.machine)
             out[i] = values if i not in out else tuple(v for v in out[i] if v in values)
         return out
+
+    def joint(self) -> Joint:
+        """The chains and groups of the space. Raises TooManyError if conditions take too long to count."""
+        joint = Joint(self.chains(), self.groups(), None, self.conditions)
+        if self.openings:  # without holes, the checker says where layers do not nest
+            joint = nested(joint, [code_order(section) for _, section in self.sections])
+        return joint
+
+    def _conditions(self) -> tuple[Condition, ...]:
+        """The conditions on tiles, and on arguments that are numbers."""
+        numbers = {self.index[o.variable] for o in self.openings if o.what in ("tile", "argument")}
+        numbers -= {i for i, values in self.domains.items() if not all(isinstance(v, int) for v in values)}
+        numbers -= {self.index[o.variable] for o in self.openings if o.what not in ("tile", "argument")}
+        return on_numbers([s for _, s in self.sections], self.index, self.constants, numbers)
 
     def _loops(self) -> tuple[Loops, ...]:
         """The steps whose core holes without a set may be loops, with the positions FOR.n that are free in
@@ -173,6 +196,8 @@ class _SpaceBuilder:
         """One chain for each dimension of each stage. Chains that share variables know of it."""
         uses = Counter(self.index[o.variable] for o in self.openings if o.what in ("tile", "core"))
         several = {i for i, n in uses.items() if n > 1}
+        weighed = {i for c in self.conditions for i in c.names}
+        numbers = set(self.numbers)
         allowed = {v: frozenset(self.domains[v]) for v in self.walked if v in self.domains}
         out = []
         for s, (stage, section) in enumerate(self.sections):
@@ -184,14 +209,20 @@ class _SpaceBuilder:
             for d, dim in enumerate(stage.dims):
                 entries = tuple(self._entries(stage, section, d, several))
                 here = Counter(v for e in entries for v in (e.tile, e.core) if v is not None)
-                shared = several & here.keys()
-                kept = frozenset(v for v in shared if here[v] < uses[v])
+                shared = (several | weighed) & here.keys()
+                kept = frozenset(v for v in shared if here[v] < uses[v] or v in weighed)
                 out.append(
                     Chain(
                         s, dim.extent, entries, bounds, LANGUAGES[self.target].widths, ordered,
                         frozenset(shared), kept, allowed,
                     )
                 )  # fmt: skip
+            mine = [i for i in sorted(numbers) if self.names[i] in {o.variable for o in self.openings
+                                                                    if o.stage == stage.name}]  # fmt: skip
+            numbers.difference_update(mine)
+            for i in mine:
+                found = [v for v in self.domains[i] if isinstance(v, int)]
+                out.append(number_chain(s, i, found, len(section.steps), bounds))
         return tuple(out)
 
     def _entries(self, stage: Stage, section: Section, d: int, shared: set[int]) -> list[ChainStep]:
@@ -249,15 +280,20 @@ class _SpaceBuilder:
             for entries in _open_layouts(section)
         ]
         joint = layout_groups(layouts, self.domains)
-        grouped = {v for g in joint for v in g.variables} | self.walked
+        grouped = {v for g in joint for v in g.variables} | self.walked | self.numbers
         places = Counter(self.index[o.variable] for o in self.openings)
         memory = Memory(self.index, self.domains, lambda v: places[v] == 1 and v not in grouped)
         ladders = tuple(ladder for _, section in self.sections for ladder in memory.ladders(section))
         grouped |= {v for ladder in ladders for v in ladder.variables}
+        free = {i for i, n in places.items() if n == 1} - grouped
+        alone = [o for o in self.openings if self.index[o.variable] in free]
+        copies = engine_groups(alone, self.index, self.domains)
+        grouped |= {v for group in copies for v in group.variables}
         single = (i for i in self.domains if i not in grouped)
         return (
             *joint,
             *ladders,
+            *copies,
             *(VariableGroup((i,), tuple((v,) for v in self.domains[i])) for i in single),
         )
 

@@ -19,7 +19,6 @@ from mdh.checker.rules.launch import clusters_fit
 from mdh.checker.rules.layers import misplaced
 from mdh.checker.rules.visibility import unshared
 from mdh.decompose.tiles import decompose
-from mdh.diagnostics import Failed
 from mdh.hardware import Layer, Space
 from mdh.ir.plan import Grid, Holding, PlanStep, Split, StagePlan, Staging
 from mdh.ir.program import Program, Stage
@@ -29,8 +28,9 @@ from mdh.results.trial import Value
 from mdh.schedule.hole_values import memory_entry
 from mdh.schedule.model import BufferPlace, Hole, Mem, Section, Where
 from mdh.schedule.names import region_of
-from mdh.schedule.where import evaluate, names_of
+from mdh.schedule.where import names_of
 from mdh.tuner.space.chain import Chain, ChainStep
+from mdh.tuner.space.conditions import holds
 from mdh.tuner.space.domains import LOOP
 from mdh.tuner.space.ladder import code_order
 
@@ -191,18 +191,9 @@ class StageOutline:
                 used.add(word)
 
     def _holds(self, where: Where, values: Mapping[int, Value]) -> bool:
-        """True also where the condition has no value: the checker says why."""
-        known = dict(self.constants)
-        for name in names_of(where.condition):
-            if name.hole:
-                value = values.get(self.names.get(name.text, -1))
-                if not isinstance(value, int):
-                    return True
-                known[name.text] = value
-        try:
-            return bool(evaluate(where.condition, known))
-        except (Failed, KeyError):
-            return True
+        """True also where a hole has a word or no value: the checker says why."""
+        of = ((n.text, values.get(self.names.get(n.text, -1))) for n in names_of(where.condition) if n.hole)
+        return holds(where, {**self.constants, **{name: v for name, v in of if v is not None}})
 
 
 def _number(word: str) -> bool:

@@ -31,6 +31,7 @@ from mdh.schedule.model import (
     Unit,
 )
 from mdh.tuner.space.domains import LOOP, core_layers
+from mdh.tuner.space.engines import without_unused
 from mdh.tuner.space.exact import Joint
 from mdh.tuner.space.ladder import Ladder
 from mdh.tuner.space.outline import StageOutline
@@ -73,9 +74,9 @@ class ExactSpace:
     """Every choice of values that is structurally legal: tiles, sets, shared names, units of the layers and
     how they nest (by bands, see `make.nested`), regions from outside in.
 
-    variables: in the order of their first places. What else makes a schedule legal (`where`, capacity,
-    nesting inside of a band, dependences) is asked of single points, by `plan`. template: the schedule, each
-    hole named after its variable. constants: the program's, for conditions.
+    variables: in the order of their first places. What else makes a schedule legal (conditions of too many
+    combinations, capacity, nesting inside of a band, dependences) is asked of single points, by `plan`.
+    template: the schedule, each hole named after its variable. constants: the program's, for conditions.
     """
 
     program: Program
@@ -105,6 +106,8 @@ class ExactSpace:
             rules.append(f"nesting of layers ({' > '.join(shown)})")
         if any(isinstance(group, Ladder) for group in self.joint.groups):
             rules.append("copies inward")
+        if self.joint.conditions:
+            rules.append("conditions")
         return tuple(rules)
 
     @property
@@ -172,7 +175,7 @@ class ExactSpace:
         machine, sections = LANGUAGES[self.target].seen(self.machine), self.template.sections
         return tuple(
             StageOutline(
-                self.program, stage, section, tuple(c for c in self.joint.chains if c.stage == s), names,
+                self.program, stage, section, self.joint.dimensions(s, len(stage.dims)), names,
                 dict(self.constants), machine,
             )
             for s, (stage, section) in enumerate(zip(self.program.stages, sections, strict=True))
@@ -223,8 +226,11 @@ def _without_idle(template: Section, bound: Section) -> Section:
 
 
 def _step(template: Step, bound: Step) -> Step:
-    inputs = tuple(map(_input, template.inputs, bound.inputs))
-    step = replace(bound, inputs=inputs, cores=tuple(map(_core, template.cores, bound.cores)))
+    inputs = tuple(map(without_unused, template.inputs, map(_input, template.inputs, bound.inputs)))
+    outputs = tuple(map(without_unused, template.outputs, bound.outputs))
+    step = replace(
+        bound, inputs=inputs, outputs=outputs, cores=tuple(map(_core, template.cores, bound.cores))
+    )
     open_inputs = any(isinstance(m.value, Hole) or _open_region(m) for m in template.inputs)
     open_loops = any(isinstance(t.value, Hole) for t in template.tiles)
     open_loops = open_loops or any(isinstance(c.value, Hole) for c in template.cores)

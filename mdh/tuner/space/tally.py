@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Protocol
 
 from mdh.tuner.space.chain import Chain
+from mdh.tuner.space.conditions import Condition
 from mdh.tuner.space.paths import Paths
 from mdh.tuner.space.signature import NEUTRAL, Signature, axis_choices, joined
 
@@ -18,9 +19,19 @@ MOST_KEPT = 2000
 """Groups of a chain that draws come back to."""
 
 
+MOST_PAIRS = 60_000
+"""The most rests that are put together where conditions are counted; that takes about a second."""
+
+
+class TooManyError(Exception):
+    """Conditions have too many combinations of values to be counted."""
+
+
 @dataclass
 class Rests:
-    """Signatures with neutral units, numbered."""
+    """Signatures with neutral units, numbered. most: of their pairs; None: any number."""
+
+    most: int | None = None
 
     numbers: dict[Signature, int] = field(default_factory=dict)
     values: list[Signature] = field(default_factory=list)
@@ -38,6 +49,8 @@ class Rests:
         """Ways to give out axes, 0 where the two do not go together, and the number of both."""
         found = self.pairs.get((a, b))
         if found is None:
+            if self.most is not None and len(self.pairs) >= self.most:
+                raise TooManyError
             both = joined(self.values[a], self.values[b])
             ways = 0 if both is None else axis_choices(both.claims)
             found = self.pairs[a, b] = (ways, self.number(both) if both is not None and ways else 0)
@@ -71,7 +84,8 @@ class Tally:
     chain.
 
     closes: the last of its stage, where axes are given out, units start anew, and `due` marks must be there.
-    later: shared variables that chains behind this one read.
+    later: shared variables that chains behind this one read. conditions: those whose last variable is one of
+    this chain.
     """
 
     chain: Chain
@@ -81,6 +95,7 @@ class Tally:
     later: frozenset[int]
     following: Onward | None
     rests: Rests
+    conditions: tuple[Condition, ...] = ()
     known: dict[tuple[Units, int], int] = field(default_factory=dict)
     meetings: dict[Units, list[tuple[Units, Units]]] = field(default_factory=dict)
     steps: dict[tuple[int, Units], list[tuple[int, int]]] = field(default_factory=dict)
@@ -220,7 +235,7 @@ class Tally:
         return both if legal else None
 
     def _after(self, both: int) -> int:
-        """The rest behind the chain; -1 where the frame is owed more."""
+        """The rest behind the chain; -1 where the frame is owed more, or a condition does not hold."""
         found = self.left.get(both)
         if found is None:
             found = self.left[both] = self._left(self.rests.values[both])
@@ -228,6 +243,9 @@ class Tally:
 
     def _left(self, both: Signature) -> int:
         if self.closes and both.marks != self.due:
+            return -1
+        values = dict(both.names)
+        if not all(condition.holds(values) for condition in self.conditions):
             return -1
         names = tuple(pair for pair in both.names if pair[0] in self.later)
         if self.closes:

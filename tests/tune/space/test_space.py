@@ -143,12 +143,60 @@ def test_names_are_shared_and_domains_meet() -> None:
     assert layouts == {(1, 2), (2, 1)}
 
 
-def test_conditions_hold_in_every_plan() -> None:
+def test_conditions_are_counted() -> None:
     found = space(NAMED, M=12, N=8, K=4)
-    reasons = [p for p in map(found.plan, map(found.unrank, range(found.count))) if isinstance(p, Failed)]
-    small = [p for p in map(found.unrank, range(found.count)) if p[0] == 2]
-    assert small and all(isinstance(found.plan(p), Failed) for p in small)
-    assert {"S122"} <= {r.diagnostics[0].code for r in reasons}
+    points = list(map(found.unrank, range(found.count)))
+    assert points and all(int(p[0]) >= 4 for p in points)
+    assert found.rank((2, *points[0][1:])) is None
+    assert "conditions" in found.counted
+
+
+TIED = """
+1: (de-)comp( ?a, ?b, ^ ) ( ^,^ ; ^ ) ( BLK.y, BLK.x, ^ ) @order(grouped(?g{1,2,4,8}))
+2: (de-)comp( ^, ^, ?c ) ( A:SM[1,2], ^ ; ^ ) ( ^, ^, FOR.1 ) @stages(?s)
+3: (de-)comp( ?d, ?, ^ ) ( ^,^ ; ^ ) ( THR.y, THR.x, ^ )
+where ?a * ?c * ?s <= 64 and ?c > 1
+where ?a / ?d == 4
+where ?g * ?s % 3 == 0 or ?b == N
+"""
+
+
+def test_conditions_on_tiles_and_other_numbers_leave_exactly_what_keeps_them() -> None:
+    """Against the same space without them."""
+    tied, free = space(TIED, M=8, N=4, K=8), space(TIED.partition("where")[0], M=8, N=4, K=8)
+    names = [v.name for v in tied.variables]
+    assert names == [v.name for v in free.variables]
+    a, b, c, d, g, s = (names.index(f"?{x}") for x in "abcdgs")
+
+    def kept(p: tuple[int | str, ...]) -> bool:
+        v = [x if isinstance(x, int) else 0 for x in p]
+        first = v[a] * v[c] * v[s] <= 64 and v[c] > 1
+        return first and v[a] // v[d] == 4 and (v[g] * v[s] % 3 == 0 or v[b] == 4)
+
+    wanted = {p for p in map(free.unrank, range(free.count)) if kept(p)}
+    got = [tied.unrank(rank) for rank in range(tied.count)]
+    assert len(got) == len(set(got)) and set(got) == wanted
+    assert [tied.rank(p) for p in got] == list(range(tied.count))
+    rng = Random(3)
+    for _ in range(200):
+        wish = [rng.choice((*v.values, None)) for v in tied.variables]
+        assert tied.nearest(wish) in wanted
+    assert all(tied.rank(p) is None for p in map(free.unrank, range(free.count)) if p not in wanted)
+
+
+def test_conditions_of_many_combinations_are_asked_of_points() -> None:
+    text = TIED.replace("where ?a / ?d == 4\n", "where ?a * ?b * ?c * ?d * ?g * ?s % 11 > 0\n")
+    found = space(text, M=4096, N=4096, K=4096)
+    assert not found.joint.conditions
+    drawn = found.draw_legal(Random(1))
+    assert drawn is not None
+
+
+def test_a_space_that_its_conditions_empty_says_so() -> None:
+    with pytest.raises(Failed) as caught:
+        space(TIED + "where ?a * ?s > 64", M=16, N=8, K=8)
+    assert caught.value.diagnostics[0].code == "S161"
+    assert "no choice of values meets the conditions" in caught.value.diagnostics[0].headline
 
 
 def test_axes_are_given_once() -> None:
