@@ -1,5 +1,4 @@
-// A batch of products in bfloat16, summed in float, with the second factor transposed: C[b][i][j] = sum over k of
-// A[b][i][k] * B[b][j][k].
+// A batch of products with B transposed, bfloat16 summed in float: C[b][i][j] = sum over k of A[b][i][k] * B[b][j][k].
 // Sizes: BATCH=500 M=72 N=26 K=26 (Tensor Comprehensions 2018, TBMM, from factorization machines).
 #ifndef BATCH
 #define BATCH 500

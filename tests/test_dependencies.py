@@ -49,7 +49,7 @@ def test_nothing_of_others_is_bundled() -> None:
     """The package's data are ours: who adds a library's file names its licence, here and in SECURITY.md."""
     data = {p.relative_to(ROOT).as_posix() for p in (ROOT / "mdh").rglob("*") if p.is_file()}
     ours = re.compile(
-        r"mdh/(.*\.py|py\.typed|ARCHITECTURE\.md|machines/[\w-]+\.toml|docs/.*\.md"
+        r"mdh/(.*\.py|py\.typed|ARCHITECTURE\.md|machines/[\w-]+\.toml|include/mdh\.h|docs/.*\.md"
         r"|report/picture/(ownership|pictures|view)\.js|report/picture/page\.css)"
     )
     assert not [p for p in data if "__pycache__" not in p and not ours.fullmatch(p)]

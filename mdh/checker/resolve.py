@@ -52,7 +52,7 @@ def resolve(draft: Draft) -> tuple[StagePlan, Found]:
         steps.append(_last_step(len(steps) + 1, parents, loops))
     found.extend(no_effect(attr, "the initial state") for attr in _initial_attributes(draft))
     order = tuple(sorted(range(len(steps)), key=lambda i: steps[i].label))
-    grid = replace(_grid(draft, order, found), one_cluster=_one_cluster(draft, steps))
+    grid = replace(_grid(draft, order, found), one_cluster=_one_cluster(draft, steps, order))
     results = len(draft.stage.results)
     roles = _roles(draft, steps, found)
     return StagePlan(draft.stage, tuple(steps), order, grid, ((),) * results, roles), found
@@ -213,14 +213,18 @@ def _grid(draft: Draft, order: tuple[int, ...], found: Found) -> Grid:
     return grid
 
 
-def _one_cluster(draft: Draft, steps: list[PlanStep]) -> bool:
-    """Whether CLU is written and has one part, so that all blocks of the grid are one cluster. More blocks
-    than a cluster may have are a grid without clusters."""
+def _one_cluster(draft: Draft, steps: list[PlanStep], order: tuple[int, ...]) -> bool:
+    """Whether CLU is written around BLK and has one part, so that all blocks of the grid are one cluster.
+    More blocks than a cluster may have are a grid without clusters."""
     splits = [s for step in steps for s in step.splits]
-    written = any(has_layer(step, Layer.CLU) for step in draft.splitting)
+    written = [order.index(n) for n, step in enumerate(draft.splitting) if has_layer(step, Layer.CLU)]
+    shared = [
+        order.index(n) for n, step in enumerate(steps) if any(s.layer is Layer.BLK for s in step.splits)
+    ]
+    around = bool(written and shared) and min(written) <= min(shared)
     blocks = prod(s.parts for s in splits if s.layer is Layer.BLK)
     whole = all(s.layer is not Layer.CLU for s in splits)
-    return written and whole and 1 < blocks <= draft.machine.cluster
+    return around and whole and 1 < blocks <= draft.machine.cluster
 
 
 def _roles(draft: Draft, steps: list[PlanStep], found: Found) -> Roles | None:

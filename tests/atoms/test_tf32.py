@@ -151,7 +151,7 @@ def test_python_refuses_it_without_consent() -> None:
 
 @pytest.mark.parametrize(
     ("machine", "layout", "issuer"),
-    [("a100", "NN", "mma"), ("rtx4090", "TT", "mma"), ("h100", "NN", "mma"), ("h100", "NT", "wgmma")],
+    [("a100", "NN", "mma"), ("rtx4090", "TT", "mma"), ("h100", "NN", "wgmma"), ("h100", "NT", "wgmma")],
 )
 def test_defaults_use_it_with_consent_alone(machine: str, layout: str, issuer: str) -> None:
     text = Product("tf32", layout, 256, 256, 256).text
