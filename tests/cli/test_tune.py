@@ -110,7 +110,9 @@ def test_from_a_schedule_with_holes_to_a_kernel(
     said = run(["run", MATMUL, *SIZES, "--schedule", files["schedule"], "--device", "opencl:0", "--check"])
     assert said == 0
     capsys.readouterr()
-    _replays(folder, capsys, files["record"], 7 - same)
+    # which of the points are legal depends on the registers of the processor
+    illegal = sum(n for code, n in again["trials"]["skipped"].items() if code.startswith("K"))
+    _replays(folder, capsys, files["record"], 6 - illegal)
 
 
 def _replays(folder: Path, capsys: pytest.CaptureFixture[str], record: str, count: int) -> None:

@@ -9,7 +9,6 @@ from mdh.device.api import open_device
 from mdh.device.opencl import OpenCLDevice
 from mdh.device.opencl_memory import BufferRegion
 from mdh.diagnostics import Failed
-from mdh.ir.numerics import Numerics
 from mdh.ir.program import Program
 from mdh.pipeline import Pipeline
 from mdh.source import Source
@@ -124,7 +123,7 @@ def test_devices_whose_arrays_begin_at_coarse_places(case: Case, monkeypatch: py
     if case.device.shares_memory:
         pytest.skip("nothing is mirrored")
     monkeypatch.setattr(case.device, "found", replace(case.device.found, device=Coarse()))
-    held = Held(case.device, case.judge._set(0, Numerics()).before)
+    held = Held(case.device, case.judge._set(0, ()).before)
     held.fetch()
     assert all(g.intact for g in held.guarded.values())
     for name, argument in held.arguments().items():

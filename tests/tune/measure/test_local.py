@@ -30,7 +30,7 @@ def test_good_candidates_are_measured_and_bad_schedules_refused() -> None:
         async with LocalBench(JOB, jobs=2) as bench:
             bad = keyed("1: nonsense"), candidate(25, 2)
             trials = await asyncio.gather(*(bench.trial(c, EFFORT, LIMITS) for c in (*GOOD[:3], *bad)))
-            thorough = Effort(samples=4, seconds=1.0, cold=True, inputs=3)
+            thorough = Effort(samples=4, seconds=30.0, cold=True, inputs=3)
             before = bench._measurers.all[0]._worker
             duel = await bench.duel((GOOD[0], bad[0], GOOD[0]), thorough, LIMITS)
             assert bench._measurers.all[0]._worker is not before
