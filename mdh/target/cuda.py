@@ -28,6 +28,11 @@ FROM_FLOAT = {
     BF16: "__float2bfloat16_rn",
     **{t: from_function(t, kept=False) for t in EIGHTHS},
 }
+LOW_OF_PAIR = {
+    F16: "__low2half(__floats2half2_rn({}, 0.0f))", BF16: "__low2bfloat16(__floats2bfloat162_rn({}, 0.0f))"
+}  # fmt: skip
+"""Conversions from float by the instruction for pairs. ptxas serialises wgmma where one of a single number
+reads an accumulator (C7514)."""
 COORDINATES: dict[str, str] = {Intrinsic.BLOCK_ID: "blockIdx", Intrinsic.THREAD_ID: "threadIdx"}
 SHUFFLES: dict[str, str] = {
     Intrinsic.SHFL: "__shfl_sync",
@@ -139,7 +144,10 @@ class Cuda:
             convert = from_function(dtype, kept=True)
         while isinstance(value, Cast) and value.dtype == dtype:
             value = value.arg  # the store rounds
-        return f"{convert}({text(value, scope, self)})"
+        rounded = text(value, scope, self)
+        if scope.grouped and buf.space is Space.DM and dtype in LOW_OF_PAIR:
+            return LOW_OF_PAIR[dtype].format(rounded)
+        return f"{convert}({rounded})"
 
     def move(self, s: Move, scope: PrintScope) -> list[str]:
         return move_lines(s, scope, self)

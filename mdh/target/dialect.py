@@ -33,6 +33,8 @@ class PrintScope:
     """Of each buffer that is accessed, the most lanes at once."""
     spun: frozenset[str] = frozenset()
     """DM buffers that a While waits on: their loads are volatile."""
+    grouped: bool = False
+    """Warp groups multiply (wgmma)."""
     depth: int = 1
     """Braces around the statement that is printed."""
 

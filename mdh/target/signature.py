@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from mdh.hardware import Space
 from mdh.ir.expr import Load, walk
 from mdh.ir.kernel import Alloc, Kernel, While
+from mdh.ir.matrix import GroupMma
 from mdh.ir.ranges import Known
 from mdh.ir.walk import statements
 from mdh.target.dialect import Dialect, PrintScope
@@ -16,8 +17,9 @@ def scope_of(kernel: Kernel, names: Mapping[str, str]) -> PrintScope:
     """Parameters and shared buffers; register buffers join where they are declared."""
     shared = [s.buf for s in statements(kernel.body) if isinstance(s, Alloc) and s.buf.space is Space.SM]
     buffers = {b.name: b for b in (*kernel.buffers, *shared)}
+    grouped = any(isinstance(s, GroupMma) for s in statements(kernel.body))
     return PrintScope(
-        kernel, buffers, names, Known(kernel.launch), widest_lanes(kernel), spun_buffers(kernel)
+        kernel, buffers, names, Known(kernel.launch), widest_lanes(kernel), spun_buffers(kernel), grouped
     )
 
 

@@ -237,6 +237,21 @@ def test_no_spills(kind: str, layout: str, machine: str) -> None:
         assert cubin.spill_bytes <= (16 if unpacked else 0), text
 
 
+@pytest.mark.parametrize(
+    ("kind", "layout", "size", "result"),
+    [
+        ("bf16", "NN", (208, 20000, 8192), "float"), ("bf16", "NT", (72, 4096, 4096), "__bf16"),
+        ("f16", "NT", (88, 8192, 2048), "_Float16"), ("bf16", "NN", (72, 4096, 4096), "__bf16"),
+    ],
+)  # fmt: skip
+def test_low_products(kind: str, layout: str, size: tuple[int, int, int], result: str) -> None:
+    """A cluster that spans a side leaves one axis of the grid, which has no order. ptxas serialised atoms
+    whose results were converted one by one."""
+    program, _, module = defaulted(Product(kind, layout, *size, result).text, "h100")
+    cubin = compile_cubin(emit(module, program), "sm_90a")
+    assert cubin.warnings == () and cubin.spill_bytes == 0
+
+
 def test_not_where_c_keeps_order() -> None:
     c = Product("f64", "NN", 256, 256, 256).text
     assert "MMA" not in defaulted(c, "h100", strict_fp=True)[1]

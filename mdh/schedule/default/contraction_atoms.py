@@ -108,7 +108,7 @@ def _tiles(shape: Shape, found: Matrices, machine: Machine) -> Iterator[AtomTili
             fits = max(size) <= BLOCK_MOST and all(s <= 2 * t for s, t in zip(size, (m, n), strict=True))
             cut = m % size[0] or n % size[1]
             # guards at edges beside so many results and several parts of a slice: ptxas keeps some in memory
-            roomy = high * wide >= SCHEDULERS and not (cut and found.atom.left.bytes == 1)
+            roomy = high * wide >= SCHEDULERS and not (cut and found.atom.left.bytes in (1, WORD))
             fits = fits and (prod(tile) < LARGE or roomy)
             if not fits or _registers(found, tile) > registers_at(machine, high * wide):
                 continue

@@ -333,16 +333,18 @@ def group_outline(shape: Shape, machine: Machine, plan: GroupTiling) -> Schedule
     axes = block_axes(first, shape.extents, machine, shape.contiguous(shape.writes[0]))
     blocks = grid_size(axes, first, shape.extents)
     attrs: list[Attr] = []
-    ordered = any(d in axes for d in found.rows.dims) and found.n in axes
+    # a cluster may span a side: then no axis of the grid is left for it
+    shares = {found.m: plan.shared[1], found.n: plan.shared[0]}
+    whole = {d for d, n in shares.items() if n > 1 and first[d] * n >= shape.extents[d]}
+    ordered = any(d in axes and d not in whole for d in found.rows.dims) and found.n in axes.keys() - whole
     if ordered and plan.parts == 1 and blocks > machine.units:
         attrs += [attribute("order", ArgCall("grouped", (Arg(GROUP),))), Attr("persistent", ())]
     outline = ScheduleBuilder(shape)
     if max(plan.shared) > 1:
-        counts = {found.m: plan.shared[1], found.n: plan.shared[0]}
-        together = {d: tile * counts.get(d, 1) for d, tile in first.items()}
+        together = {d: tile * shares.get(d, 1) for d, tile in first.items()}
         clusters = {d: Unit(Layer.CLU, u.axis) for d, u in axes.items()}
         outline.step(together, dict(clusters), entries=plan.entries(shape), attrs=tuple(attrs))
-        blocks_of = [d for d in (found.n, found.m) if counts[d] > 1]
+        blocks_of = [d for d in (found.n, found.m) if shares[d] > 1]
         units = {d: Unit(Layer.BLK, axis) for d, axis in zip(blocks_of, AXES, strict=False)}
         outline.step(first, dict(units), attrs=(_roles(found, plan),))
     else:
