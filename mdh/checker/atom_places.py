@@ -17,7 +17,7 @@ from mdh.ir.plan import AtomDim, PlanStep, Product, Split
 ROWS, PAIRS, PAIR = 8, 4, 2
 """Places of m that lanes share out, of n that they share out in pairs, and of a pair."""
 WARPS = 4
-"""Of a warp group, each of which has rows of its own."""
+"""The warps of a warp group. Each holds rows of its own."""
 
 
 def digits_of(atom: Atom, axis: str) -> tuple[int, ...]:

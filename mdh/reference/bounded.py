@@ -209,8 +209,9 @@ class BoundedArithmetic:
         self, start: Bounded | None, total: Array, size: Array, slack: Array | None, dtype: DType,
         terms: float, *, exact: bool, most: float = 0.0, alike: Array | None = None,
     ) -> Bounded:  # fmt: skip
-        """The result of a sum. terms: the error in units of u S. exact: of integers, whose sums up to `most`
-        (0: as the type has them) are exact. alike: how many terms are equal, if that is known."""
+        """The result of a sum. terms: the error in units of u S. exact: the terms are integers, and sums up
+        to `most` have no error; 0 stands for the largest integers that the type holds exactly. alike: how
+        many terms are equal, if that is known."""
         if start is not None:
             total, size = start.value + total, np.abs(start.value) + size
             slack = error.added(start.bound, slack)

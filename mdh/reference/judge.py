@@ -81,7 +81,7 @@ def expected(
     if function is None:
         return vectorised(program, arrays, scalars, exact=exact, numerics=numerics)
     if steps(function, values, STEPS) > STEPS:
-        # numpy's matrix products leave the interpreter a processor of its own
+        # numpy multiplies matrices without Python's lock, so the interpreter can run beside it
         with ThreadPoolExecutor(1) as beside:
             work = partial(vectorised, program, arrays, scalars, exact=exact, numerics=numerics)
             whole = beside.submit(copy_context().run, work)

@@ -84,7 +84,8 @@ class _Walk(Generic[V]):
             self._store(result, box, done)
 
     def _contraction(self, result: Result) -> bool:
-        """Whether the result sums products in any order: of floats, or of integers that wrap alike."""
+        """Whether the result is a sum of products that may be added in any order. Sums of floats may; so may
+        those of integers if products and sum wrap at the same width."""
         if not self.arithmetic.reorders or result.op is None or result.op.rounded is not None:
             return False
         every = zip(result.values, result.types, strict=True)

@@ -187,7 +187,7 @@ def test_words_that_allow_nothing() -> None:
     with pytest.raises(Failed, match="F119"):
         checked(PLAIN, ("tf31",))
     with pytest.raises(TypeError, match="allow"):
-        checked(PLAIN, "tf32")  # type: ignore[arg-type]
+        checked(PLAIN, "tf32")  # type: ignore[arg-type]  # users forget the comma
 
 
 @pytest.mark.parametrize("verb", ["check", "compile", "explain"])

@@ -51,18 +51,9 @@ def test_estimates_are_near_what_was_timed() -> None:
     assert off < 1.15, ratios
 
 
-def work(**said: object) -> GroupWork:
+def work(shared: tuple[int, int], tiles: int = 120) -> GroupWork:
     atom = next(a for a in ATOMS if a.name == "m64n128k16_f32_bf16_bf16" and a.grouped)
-    given = {
-        "tile": (128, 128),
-        "groups": 2,
-        "slices": 64,
-        "depth": 64,
-        "tiles": 120,
-        "moved": 1,
-        "written": 1,
-    }
-    return GroupWork(atom, **{**given, "result": 4, **said})  # type: ignore[arg-type]
+    return GroupWork(atom, (128, 128), 2, 64, 64, tiles, moved=1, written=1, result=4, shared=shared)
 
 
 @pytest.mark.parametrize("shared", [(1, 2), (2, 2), (2, 4)], ids=str)

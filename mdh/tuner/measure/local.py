@@ -263,7 +263,7 @@ class LocalBench:
             known = self._sets.get(key)
             if known is None or (known.done() and known.exception() is not None):
                 task = self._sets[key] = asyncio.create_task(self._reference(*key))
-                # nobody may ever wait for it
+                # asyncio complains of an exception that nothing reads, and no candidate may need this set
                 task.add_done_callback(lambda done: None if done.cancelled() else done.exception())
         return [self._sets[key] for key in keys]
 
