@@ -12,14 +12,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mdh.api.compile import check, compile
+    from mdh.api.compile import autotune, check, compile
     from mdh.api.kernel import Kernel
     from mdh.api.tune import tune
     from mdh.diagnostics import Failed
     from mdh.source import Source
 
-__all__ = ["Failed", "Kernel", "Source", "check", "compile", "tune"]
+__all__ = ["Failed", "Kernel", "Source", "autotune", "check", "compile", "tune"]
 _HOMES = {
+    "autotune": "mdh.api.compile",
     "check": "mdh.api.compile",
     "compile": "mdh.api.compile",
     "tune": "mdh.api.tune",

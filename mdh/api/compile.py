@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from os import PathLike, fspath
 from types import NoneType
 from typing import Any
@@ -32,6 +33,7 @@ def compile(
     deterministic: bool = False,
     allow: Sequence[str] = (),
     holes: Mapping[str, int | str] = {},
+    tune: float | str | None = None,
     hook: Hook = silent,
 ) -> Kernel:
     """The C function of `file` as a callable on `device`: by default the first GPU, else `opencl:0`.
@@ -42,6 +44,10 @@ def compile(
     what schedules may do to numbers: `allow=("tf32",)` lets them round f32 factors. `hook` is called after
     each stage of the pipeline.
 
+    With `tune` (seconds, or a text such as "10s"), `mdh.tune` searches the holes of the schedule before a
+    kernel is built: without a schedule the tile sizes of the default one. The result is kept in mdh's cache
+    for this program, its sizes, the device and all versions, so that later processes do not tune again.
+
     Raises Failed, whose diagnostics say what is wrong and where, and TypeError for an option of a wrong
     Python type.
     """
@@ -50,10 +56,26 @@ def compile(
         given = read_given(file, schedule, defines, holes, hook, function, strict_fp, deterministic, allow)
         heading = read_heading(given.source, defines=given.defines, function=function)
         sizes = free_sizes(given.source, defines=given.defines, function=function)
-        kernel = Kernel(given, _opened(device), heading, sizes, hook)
+        opened, tuned = _opened(device), None
+        if tune is not None:
+            # the tuner takes longer to import than all else here
+            tuned = import_module("mdh.api.autotune").autotuner(opened, tune)
+        kernel = Kernel(given, opened, heading, sizes, hook, tuned)
     if not sizes:
         kernel.specialise()
     return kernel
+
+
+def autotune(
+    file: Text,
+    schedule: Text | None = None,
+    device: str | Device | None = None,
+    *,
+    budget: float | str = "10s",
+    **options: Any,
+) -> Kernel:
+    """`mdh.compile` with `tune=budget`; `options` are its other ones."""
+    return compile(file, schedule, device, tune=budget, **options)
 
 
 def check(

@@ -18,6 +18,7 @@ from mdh.ir.dtype import I64
 from mdh.ir.program import Scalar
 from mdh.pipeline import Hook, Pipeline
 
+Tuned = Callable[[GivenTexts], GivenTexts]
 _INT = frozenset((int,))
 
 
@@ -32,14 +33,22 @@ class Kernel:
     """
 
     def __init__(
-        self, given: GivenTexts, device: Device, heading: Heading, sizes: Sequence[str], hook: Hook
+        self,
+        given: GivenTexts,
+        device: Device,
+        heading: Heading,
+        sizes: Sequence[str],
+        hook: Hook,
+        tuned: Tuned | None = None,
     ) -> None:
+        """tuned: replaces the schedule before anything is built; None: it stays."""
         self.device = device
         self.name, self.parameters, self.sizes = heading.name, heading.parameters, tuple(sizes)
         self.variants: dict[tuple[int, ...], Variant] = {}
         self._heading = heading
         self._places = tuple(self.parameters.index(name) for name in self.sizes)
-        self._given, self._pipeline, self._lock = given, Pipeline(hook), Lock()
+        self._given, self._tuned = given, tuned
+        self._pipeline, self._lock = Pipeline(hook), Lock()
 
     def __repr__(self) -> str:
         """`<mdh.Kernel scale(n, s, A, B) on opencl:0, built for n=8, n=5>`"""
@@ -101,6 +110,8 @@ class Kernel:
 
     def _build(self, given: GivenTexts) -> Variant:
         run, device = self._pipeline, self.device
+        if self._tuned is not None:
+            given = self._tuned(given)
         program, plan = given.checked(run, device.machine, device.target)
         text = run.emit(run.lower(plan), program, faults_of(device))
         return Variant(program, plan, run.build(device, text), device)

@@ -1,34 +1,27 @@
 """`mdh.tune`: the tuner for programs in Python. It uses the same parts as the command."""
 
-import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from types import NoneType
-from typing import Any
 
 from mdh.api.compile import compile
-from mdh.api.explained import explained, say
+from mdh.api.explained import explained
 from mdh.api.kernel import Kernel
 from mdh.api.options import of_type, shown
 from mdh.api.texts import Text, read_given
+from mdh.api.tuning import Watch, job_of, run_order, seconds_of, silent_watch
 from mdh.device.api import default_device
-from mdh.diagnostics import Failed, fail
+from mdh.diagnostics import fail
 from mdh.pipeline import Pipeline, silent
 from mdh.results.goal import Goal
 from mdh.results.trial import Job, Trial
-from mdh.results.tuning import RunProgress, Tuned
+from mdh.results.tuning import Tuned
 from mdh.source import Source
-from mdh.tuner.duration import parse_duration
 from mdh.tuner.order import Order
-from mdh.tuner.runtime.interrupt import Interrupt
 from mdh.tuner.runtime.processors import too_many
 from mdh.tuner.search.make import DEFAULT
-from mdh.tuner.start import nothing_legal, start, unfound
-
-Watch = Callable[[RunProgress, Trial | None], None]
 
 
 @dataclass(frozen=True)
@@ -118,24 +111,14 @@ def tune(
         goal = _goal(budget, trials, until_speedup)
         _check_jobs(jobs)
         given = read_given(file, schedule, defines, holes, silent, function, strict_fp, allow=allow)
-        names, program = _devices(device), given.read(Pipeline())
-        job = Job(
-            given.source.name, given.source.text, tuple(given.defines.items()), function, strict_fp,
-            deterministic, names[0], seed, given.allow,
-        )  # fmt: skip
+        names = _devices(device)
+        job = job_of(given, names[0], seed, deterministic=deterministic)
         order = Order(
-            job, program, given.schedule, names, goal, Path(fspath(out)),
+            job, given.read(Pipeline()), given.schedule, names, goal, Path(fspath(out)),
             None if record is None else fspath(record), resume, sampler, model, seed, jobs, storage,
             command=f"mdh.tune({given.source.name!r}, …)",
         )  # fmt: skip
-        found = _waited_for(start(order, watch or _silent, Interrupt(), say))
-        assert found is not None
-        if found.trouble:
-            raise Failed(*found.trouble)
-        if found.best is None:
-            raise Failed(unfound(found))
-        if (empty := nothing_legal(found)) is not None:
-            raise Failed(empty)
+        found = run_order(order, watch or silent_watch)
     return Tuning(found, job)
 
 
@@ -153,9 +136,7 @@ def _goal(budget: float | str | None, trials: int | None, speedup: float | None)
         raise fail("F196", f"a speedup of {shown(speedup)} is no goal", help="give a number above 1")
     if budget is None and trials is None and speedup is None:
         budget = "5m"
-    if isinstance(budget, int | float) and not budget > 0:
-        raise fail("F190", f"{shown(budget)} seconds are no time at all", help="give a positive number")
-    return Goal(trials, parse_duration(budget) if isinstance(budget, str) else budget, speedup)
+    return Goal(trials, None if budget is None else seconds_of(budget), speedup)
 
 
 def _check_jobs(jobs: int | None) -> None:
@@ -163,17 +144,3 @@ def _check_jobs(jobs: int | None) -> None:
     many = None if jobs is None else too_many(jobs)
     if many is not None:
         raise fail("F196", many[0], help=many[1])
-
-
-def _waited_for(work: Coroutine[Any, Any, Tuned | None]) -> Tuned | None:
-    """The result of `work`, also if an event loop runs in this thread already, as in notebooks."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, work).result()
-
-
-def _silent(now: RunProgress, trial: Trial | None, /) -> None:
-    """The watch that does nothing."""

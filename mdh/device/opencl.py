@@ -2,9 +2,8 @@
 
 import ctypes
 import os
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
@@ -27,13 +26,13 @@ from mdh.device.pocl_cache import pocl_folder
 from mdh.device.pocl_linker import demand_linker
 from mdh.device.process import same_process
 from mdh.device.protocols import POISON, BoundCall, ListedDevice, RunTimes, absent
+from mdh.device.quiet import quiet_stderr
 from mdh.folders import unserving
 from mdh.machine import Machine
 from mdh.memory_left import demand_room, no_room
 from mdh.reference.numbers import Array
 from mdh.target.text import EntryPoint, KernelText
 
-_STDERR = 2
 _FLUSH = 4
 """The multiple of a GPU's last cache that is written to evict it."""
 _COMPILER = "the compiler of the OpenCL runtime"
@@ -57,28 +56,6 @@ def list_family() -> tuple[ListedDevice, ...]:
         ListedDevice(f"opencl:{i}", f.title, "gpu" if f.gpu else "cpu", f"{f.platform} {f.version}")
         for i, f in enumerate(found_devices())
     )
-
-
-@contextmanager
-def quiet_stderr() -> Iterator[None]:
-    """Inside, what PoCL's compiler writes to stderr is hidden; the exception has the message of a refusal.
-    Python's own buffer is flushed first, so that nothing is lost."""
-    with suppress(ValueError, AttributeError):
-        # stderr may be closed or replaced
-        sys.stderr.flush()
-    try:
-        kept = os.dup(_STDERR)
-    except OSError:
-        # no stderr: there is nothing to keep quiet
-        yield
-        return
-    try:
-        with open(os.devnull, "wb") as nowhere:
-            os.dup2(nowhere.fileno(), _STDERR)
-        yield
-    finally:
-        os.dup2(kept, _STDERR)
-        os.close(kept)
 
 
 class OpenCLDevice:

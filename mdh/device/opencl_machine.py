@@ -4,8 +4,11 @@ import re
 from dataclasses import replace
 from typing import Any
 
+from mdh.device.cache import cache_if_any, key_of
 from mdh.device.cpu import cpu_machine
-from mdh.device.opencl_platforms import PlatformDevice
+from mdh.device.opencl_door import cl
+from mdh.device.opencl_platforms import POCL, PlatformDevice
+from mdh.device.quiet import quiet_stderr
 from mdh.hardware import Engine
 from mdh.machine import Machine, load_machine, machine_names
 
@@ -20,7 +23,7 @@ def _cpu(found: PlatformDevice) -> Machine:
     device = found.device
     return cpu_machine(
         f"{found.title} ({found.version})",
-        vector_bytes=_vector_bytes(device),
+        vector_bytes=_vector_bytes(found),
         targets=("opencl",),
         units=int(device.max_compute_units),
         clock=device.max_clock_frequency * 1e6,
@@ -28,17 +31,41 @@ def _cpu(found: PlatformDevice) -> Machine:
     )
 
 
-_AVX512 = ("avx512", "icelake", "cascadelake", "cooperlake", "sapphirerapids", "znver4", "znver5")
+_WIDEST = 64
+"""Bytes of the widest SIMD registers that processors have."""
+_NARROWER = "vectors of 32 bytes"
+_PROBE = f"""#ifndef __AVX512F__
+#error "{_NARROWER}"
+#endif
+kernel void probe(global int *x) {{ x[0] = 1; }}
+"""
 
 
-def _vector_bytes(device: Any) -> int:
-    """Bytes of a SIMD register. PoCL reports the host's width even if its compiler knows only an older model,
-    whose name ends the version text (`HSTR: pthread-x86_64-…-znver3`)."""
-    reported = min(64, max(16, 8 * int(device.native_vector_width_double or 2)))
-    model = str(device.version).partition("HSTR:")[2]
-    return (
-        min(reported, 32) if "HSTR:" in device.version and not any(m in model for m in _AVX512) else reported
-    )
+def _vector_bytes(found: PlatformDevice) -> int:
+    """Bytes of a SIMD register. PoCL reports the processor's width, also where its compiler takes the
+    processor for an older model with narrower ones."""
+    reported = min(_WIDEST, max(16, 8 * int(found.device.native_vector_width_double or 2)))
+    asked = reported == _WIDEST and found.platform == POCL
+    return _WIDEST // 2 if asked and not _compiles_widest(found.device) else reported
+
+
+def _compiles_widest(device: Any) -> bool:
+    """Whether the compiler of a device uses AVX-512. Its answer is kept with compiled programs."""
+    key = key_of("widest vectors", *(str(x) for x in (device.name, device.version, device.driver_version)))
+    cache = cache_if_any()
+    known = None if cache is None else cache.get(key)
+    if known is not None:
+        return known == b"yes"
+    wide, answered = True, True
+    try:
+        with quiet_stderr():
+            cl.Program(cl.Context([device]), _PROBE).build()
+    except cl.Error as error:
+        # without room a compiler fails on every text
+        wide, answered = False, _NARROWER in str(error)
+    if cache is not None and answered:
+        cache.put(key, b"yes" if wide else b"no")
+    return wide
 
 
 def _gpu(found: PlatformDevice) -> Machine:

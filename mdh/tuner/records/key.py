@@ -69,7 +69,7 @@ def key_parts(program: Program, schedule: Schedule, setting: Setting) -> Parts:
     machine = setting.machine
     return (
         *program_parts(program, deterministic=setting.deterministic),
-        ("schedule", _digest(schedule_meaning(schedule))[:32]),
+        ("schedule", schedule_part(schedule)),
         ("constants", ", ".join(f"{n}={v}" for n, v in _constants(program, schedule))),
         ("machine", machine_part(machine)),
         ("device", setting.title),
@@ -94,6 +94,11 @@ def program_parts(program: Program, *, deterministic: bool) -> Parts:
         ("deterministic", "yes" if deterministic else "no"),
         *((("allowed", ", ".join(program.allowed)),) if program.allowed else ()),
     )
+
+
+def schedule_part(schedule: Schedule) -> str:
+    """The part of a key for a schedule."""
+    return _digest(schedule_meaning(schedule))[:32]
 
 
 def schedule_meaning(schedule: Schedule) -> str:
