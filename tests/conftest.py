@@ -1,7 +1,9 @@
 """Options and skips that every test shares."""
 
+import os
 import shutil
 import subprocess
+from functools import cache
 
 import pytest
 from hypothesis import settings
@@ -11,15 +13,7 @@ settings.register_profile("mdh", deadline=None)
 settings.load_profile("mdh")
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update-golden", action="store_true", help="rewrite the expected texts")
-
-
-@pytest.fixture
-def update_golden(request: pytest.FixtureRequest) -> bool:
-    return bool(request.config.getoption("--update-golden"))
-
-
+@cache
 def _gpu_present() -> bool:
     """True when the driver lists an NVIDIA GPU."""
     tool = shutil.which("nvidia-smi")
@@ -27,6 +21,19 @@ def _gpu_present() -> bool:
         return False
     done = subprocess.run([tool, "-L"], capture_output=True, text=True, timeout=60, check=False)
     return done.returncode == 0 and "GPU 0" in done.stdout
+
+
+# which device is faster here would change what tests do
+os.environ.setdefault("MDH_DEVICE", "cuda:0" if _gpu_present() else "opencl:0")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite the expected texts")
+
+
+@pytest.fixture
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--update-golden"))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

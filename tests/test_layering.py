@@ -44,6 +44,7 @@ LAYERS = (
     ("mdh.device",),
     ("mdh.verify",),
     ("mdh.pipeline",),
+    ("mdh.default_device",),
     ("mdh.results",),
     ("mdh.report", "mdh.tuner.runtime", "mdh.tuner.space"),
     ("mdh.tuner.measure",),

@@ -11,7 +11,8 @@ from mdh.api.explained import explained
 from mdh.api.kernel import Kernel
 from mdh.api.options import of_type, shown
 from mdh.api.texts import Text, read_given
-from mdh.device.api import default_device, open_device
+from mdh.default_device import default_device
+from mdh.device.api import open_device
 from mdh.device.machines import machine_called
 from mdh.device.protocols import Device
 from mdh.diagnostics import fail
@@ -36,7 +37,8 @@ def compile(
     tune: float | str | None = None,
     hook: Hook = silent,
 ) -> Kernel:
-    """The C function of `file` as a callable on `device`: by default the first GPU, else `opencl:0`.
+    """The C function of `file` as a callable on `device`: by default the first
+    GPU, else the faster of `opencl:0` and `c`.
 
     Without a schedule the default one is derived. `defines` binds sizes and macros as -D does; each call
     binds the integer sizes that it leaves open. `holes` gives values to the schedule's named holes. If no

@@ -12,7 +12,7 @@ from mdh.api.kernel import Kernel
 from mdh.api.options import of_type, shown
 from mdh.api.texts import Text, read_given
 from mdh.api.tuning import Watch, job_of, run_order, seconds_of, silent_watch
-from mdh.device.api import default_device
+from mdh.default_device import default_device
 from mdh.diagnostics import fail
 from mdh.pipeline import Pipeline, silent
 from mdh.results.goal import Goal
@@ -95,7 +95,7 @@ def tune(
     watch: Watch | None = None,
 ) -> Tuning:
     """Finds the values of the schedule's holes that are fastest on `device`, or on several devices of one
-    model. Without `device` that is the first GPU, else `opencl:0`.
+    model. Without `device` that is the first GPU, else the faster of `opencl:0` and `c`.
 
     Ends at the first of `budget` (seconds, or a text such as "5m"; 5 minutes if no limit is given), `trials`
     and `until_speedup`. Without a schedule the tile sizes of the default one are searched. Writes the best

@@ -86,7 +86,7 @@ def _once(line: CommandLine, option: str, given: Sequence[str], meant: Sequence[
 
 
 def _devices(line: CommandLine, words: CompareWords) -> tuple[str, ...]:
-    """The devices; without devices and machines, the first GPU, else opencl:0. Raises Failed D110, F210."""
+    """The devices; without devices and machines, the default device. Raises Failed D110, F210."""
     for spec in words.devices:
         at_word(line, spec, partial(demand_spec, spec))
     numbered = [s if ":" in s or s == "oclgrind" else f"{s}:0" for s in words.devices]

@@ -1,6 +1,7 @@
 """`mdh devices`: lists the devices here and the known machines, and writes a machine file for a device."""
 
 from dataclasses import asdict
+from importlib import import_module
 from typing import Annotated
 
 import typer
@@ -12,7 +13,7 @@ from mdh.cli.command_line import CommandLine, at_word
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import write_text
 from mdh.cli.options import JsonOpt
-from mdh.device.api import default_device, list_devices, open_device
+from mdh.device.api import list_devices, open_device
 from mdh.device.protocols import ListedDevice
 from mdh.machine import Machine, load_machine, machine_names, print_machine
 
@@ -48,7 +49,8 @@ def devices(
 
 
 def _export(line: CommandLine, path: str, spec: str | None) -> None:
-    chosen = spec or default_device()
+    # it imports the whole compiler, which the list of devices does not need
+    chosen = spec or import_module("mdh.default_device").default_device()
     if spec is None:
         log(f"device {chosen}")
     text = print_machine(at_word(line, chosen, lambda: open_device(chosen)).machine)

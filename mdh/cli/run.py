@@ -85,7 +85,7 @@ def run(
 ) -> None:
     """Build and run on a device, on random or given arrays; verify the result and time it.
 
-    Without --device: the first GPU, else opencl:0.
+    Without --device: $MDH_DEVICE, else the first GPU, else the faster of opencl:0 and c.
     """
     line: CommandLine = ctx.obj
     request = Request(

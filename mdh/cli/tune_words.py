@@ -66,7 +66,7 @@ def _value(line: CommandLine, option: str) -> str:
 
 
 def devices_of(line: CommandLine, words: TuneWords, listed: str | None = None) -> tuple[str, ...]:
-    """The devices: of --devices, of --device, of the project file, else the first GPU, else opencl:0. None
+    """The devices: of --devices, of --device, of the project file, else the default device. None
     with a cluster, because its workers know their own. Raises Failed F192."""
     if words.devices is not None and words.device is not None:
         raise line.fail("F192", "--device and --devices are both given", words.device, help="keep --devices")

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log
-from mdh.device.api import default_device
+from mdh.default_device import default_device
 from mdh.diagnostics import Diagnostic, Failed, Label
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ def _at_define(line: CommandLine, words: Sequence[str], d: Diagnostic) -> Diagno
 
 
 def device_or_default(spec: str | None) -> str:
-    """The named device, else the first GPU, else opencl:0, with a remark."""
+    """The named device, else the default one, with a remark."""
     if spec is not None:
         return spec
     chosen = default_device()

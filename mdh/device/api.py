@@ -28,16 +28,12 @@ def open_device(spec: str) -> Device:
     return device
 
 
-def demand_spec(spec: str) -> None:
-    """Raises Failed D110 if `spec` is no device's name, whether or not there is such a device."""
+def demand_spec(spec: str, place: str = "") -> None:
+    """Raises Failed D110 if `spec` is no device's name, whether or not there is such a device. place: where it
+    stands, if not on the command line."""
     if _SPEC.match(spec) is None:
-        raise fail("D110", f"`{spec}` names no device", help="write opencl:N, cuda:N, c or oclgrind")
-
-
-def default_device() -> str:
-    """The first GPU's spec, else `opencl:0`."""
-    devices = list_devices()
-    return next((d.spec for d in devices if d.kind == "gpu"), "opencl:0")
+        headline = f"`{spec}`{place and ' in '}{place} names no device"
+        raise fail("D110", headline, help="write opencl:N, cuda:N, c or oclgrind")
 
 
 def list_devices() -> tuple[ListedDevice, ...]:

@@ -257,9 +257,7 @@ def _no_work() -> Iterator[None]:
         "values": {"default_device": lambda: "opencl:0"},
         "run": {"open_device": _no_device},
         "job": {"open_device": _no_device},
-        "devices": {
-            "open_device": _no_device, "default_device": lambda: "opencl:0", "list_devices": lambda: (),
-        },
+        "devices": {"open_device": _no_device, "list_devices": lambda: ()},
         "doctor": {"open_device": _no_device, "list_devices": lambda: (), "FAMILIES": ()},
     }  # fmt: skip
     with ExitStack() as closed:

@@ -18,7 +18,8 @@ from typing import Any
 
 import mdh
 from mdh.children import module_command, module_environment
-from mdh.device.api import default_device, list_devices
+from mdh.default_device import default_device
+from mdh.device.api import list_devices
 from mdh.diagnostics import Failed
 from mdh.release import release
 
