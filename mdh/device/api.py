@@ -29,8 +29,8 @@ def open_device(spec: str) -> Device:
 
 
 def demand_spec(spec: str, place: str = "") -> None:
-    """Raises Failed D110 if `spec` is no device's name, whether or not there is such a device. place: where it
-    stands, if not on the command line."""
+    """Raises Failed D110 if `spec` is no device's name, whether or not there is such a device. place: where
+    it stands, if not on the command line."""
     if _SPEC.match(spec) is None:
         headline = f"`{spec}`{place and ' in '}{place} names no device"
         raise fail("D110", headline, help="write opencl:N, cuda:N, c or oclgrind")
