@@ -2,20 +2,23 @@
 
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from mdh.hardware import Engine, Space
 from mdh.ir.atoms import Fragment
-from mdh.ir.dtype import F64, NARROW, TF32, DType
-from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var
+from mdh.ir.dtype import F64, NARROW, TF32
+from mdh.ir.expr import Call, Cast, Const, Expr, Load, Select, Unary
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Buf, Kernel, Move, Store, swizzle_row
 from mdh.ir.matrix import LoadMatrix, Mma, StoreMatrix
 from mdh.reference.numbers import converted
 from tests.atoms.blocks import Array, Block, as_tf32, demand_tf32, kept, numpy_type, poisoned
+from tests.atoms.values import evaluator
 
 LANES = 32
+_EACH = np.arange(LANES)
 
 
 @cache
@@ -76,7 +79,8 @@ class Lanes:
         """The same without a swizzle."""
         out = np.zeros(self.lanes, np.int64)
         for e, n in zip(index, buf.strides, strict=True):
-            out = out + np.asarray(self.value(e)).astype(np.int64) * n
+            value = self.value(e)
+            out += value * n if isinstance(value, int) else value.astype(np.int64, copy=False) * n
         return out
 
     def swizzled(self, buf: Buf, at: Array) -> Array:
@@ -89,7 +93,7 @@ class Lanes:
     def read(self, buf: Buf, at: Array, mask: Array | None = None) -> Array:
         if buf.space is Space.RM:
             self.touch(buf.name, at)
-            return self.registers[buf.name][np.arange(self.lanes), at]
+            return self.registers[buf.name][_EACH[: self.lanes], at]
         data = self.memory[buf.name]
         inside = (at >= 0) & (at < data.size)
         if mask is None:
@@ -108,7 +112,7 @@ class Lanes:
     def put(self, buf: Buf, at: Array, values: Array, mask: Array) -> None:
         if buf.space is Space.RM:
             self.touch(buf.name, at[mask])
-            self.registers[buf.name][np.arange(self.lanes)[mask], at[mask]] = values[mask]
+            self.registers[buf.name][_EACH[: self.lanes][mask], at[mask]] = values[mask]
             return
         data = self.memory[buf.name]
         assert ((at >= 0) & (at < data.size))[mask].all(), f"{buf.name} is written outside"
@@ -182,22 +186,19 @@ class Lanes:
     # -- values ----------------------------------------------------------------------------------
 
     def uniform(self, e: Expr) -> int:
-        found = np.asarray(self.value(e)).reshape(-1)
+        value = self.value(e)
+        if isinstance(value, int):
+            return value
+        found = np.asarray(value).reshape(-1)
         assert (found == found[0]).all(), "a loop whose bounds differ among lanes"
         return int(found[0])
 
-    def value(self, e: Expr) -> object:
+    def value(self, e: Expr) -> Any:
+        return evaluator(e)(self)
+
+    def evaluated(self, e: Expr) -> Any:
+        """The value of an expression that is none of those of `evaluator`."""
         match e:
-            case Const(value, _):
-                return value
-            case Var(name, _):
-                return self.names[name]
-            case Binary(op, left, right, dtype):
-                sides = [np.asarray(self.value(left)), np.asarray(self.value(right))]
-                if sides[0].ndim == 2 or sides[1].ndim == 2:
-                    sides = [x[:, None] if x.ndim == 1 else x for x in sides]
-                out = self.binary(op, *sides, dtype)
-                return out.astype(numpy_type(dtype)) if dtype.kind == "uint" else out
             case Load(buffer, index, dtype, lanes):
                 buf = self.bufs[buffer]
                 at = self.offset(buf, index)
@@ -240,38 +241,3 @@ class Lanes:
                 return np.fmax(self.value(a), self.value(b))
             case _:
                 raise NotImplementedError(str(e))
-
-    def binary(self, op: str, a: Array, b: Array, dtype: DType) -> Array:
-        match op:
-            case "+":
-                return a + b
-            case "-":
-                return a - b
-            case "*":
-                return a * b
-            case "/":
-                return a / b if dtype.is_float else np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))
-            case "%":
-                return np.sign(a) * (np.abs(a) % np.abs(b))
-            case "<":
-                return a < b
-            case "<=":
-                return a <= b
-            case ">":
-                return a > b
-            case ">=":
-                return a >= b
-            case "==":
-                return a == b
-            case "&&":
-                return (a != 0) & (b != 0)
-            case "||":
-                return (a != 0) | (b != 0)
-            case "^":
-                return a ^ b
-            case "<<":
-                return a << b
-            case "&":
-                return a & b
-            case _:
-                raise NotImplementedError(op)

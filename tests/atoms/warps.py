@@ -31,8 +31,8 @@ from mdh.ir.copy_engine import (
     StoreWait,
     TokensReady,
 )
-from mdh.ir.dtype import I32, TF32
-from mdh.ir.expr import Binary, Expr, Var
+from mdh.ir.dtype import TF32
+from mdh.ir.expr import Expr
 from mdh.ir.kernel import (
     Alloc,
     Atomic,
@@ -73,6 +73,7 @@ from tests.atoms.blocks import (
 from tests.atoms.box_stores import Leaving, Stores
 from tests.atoms.group_mma import Descriptor, Issue, Queue
 from tests.atoms.lanes import LANES, Lanes
+from tests.atoms.values import forget
 
 GROUP_WARPS = 4
 
@@ -88,6 +89,7 @@ def run(
             memory[w.buf.name][:] = 0
     order = random.Random(seed)
     for kernel in module.kernels:
+        forget()
         sides = kernel.launch.cluster
         counts = [n // c for n, c in zip(kernel.launch.grid, sides, strict=True)]
         clusters = []
@@ -235,12 +237,13 @@ class _Warp(Lanes):
         return over
 
     def loop(self, s: For, mask: Array) -> Iterator[Pause | None]:
-        self.names[s.var] = np.full(self.lanes, self.uniform(s.start))
-        while self.uniform(Binary("<", Var(s.var), s.stop, I32)):
+        at = self.uniform(s.start)
+        while at < self.uniform(s.stop):
+            self.names[s.var] = at
             if self.fine and s.kind is ForKind.SEQ:
                 yield None
             yield from self.body(s.body, mask)
-            self.names[s.var] = np.full(self.lanes, self.uniform(Binary("+", Var(s.var), s.step, I32)))
+            at += self.uniform(s.step)
 
     # -- the copy engine, and tokens -------------------------------------------------------------
 
