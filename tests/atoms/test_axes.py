@@ -139,6 +139,22 @@ def test_convolutions_by_warp_groups(
     judged(grouped(sizes, block, atom, stride), seed=3)
 
 
+@pytest.mark.parametrize("result", ["float", "_Float16"])
+@pytest.mark.parametrize(
+    ("sizes", "block", "atom"),
+    [((8, 8), (8, 8), "8, 8"), ((14, 16), (8, 16), "8, 8"), ((9, 7), (8, 7), "8, 7"),
+     ((5, 16), (4, 16), "4, 16"), ((7, 10), (7, 8), "7, 8"), ((11, 14), (4, 14), "4, 14")],
+)  # fmt: skip
+def test_results_of_convolutions_leave_in_boxes(
+    sizes: tuple[int, int], block: tuple[int, int], atom: str, result: str
+) -> None:
+    """Tiles that leave places of atoms empty, and tiles that the edge cuts."""
+    case = grouped(sizes, block, atom)
+    steps = case.schedule.replace("C:RM[1,2,3,4]", "C:RM[1,2,3,4]@store(tma, subtile=8)")
+    steps = steps.replace("@roles(load=1)", "@persistent @roles(load=1, math=2, turns)")
+    judged(Case(case.text.replace("float C[", f"{result} C["), steps), seed=5)
+
+
 @pytest.mark.parametrize("seed", range(COUNT))
 def test_groups_refused_or_right(seed: int) -> None:
     case = by_group_axes(Random(seed))

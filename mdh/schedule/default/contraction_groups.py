@@ -244,10 +244,18 @@ def clustered(shape: Shape, machine: Machine, plan: GroupTiling) -> Iterator[Gro
         # one cluster alone is none: its blocks are a grid
         several = any(shape.extents[d] > tile for d, tile in tiles.items())
         fits = all(tiles[d] <= shape.extents[d] for d in of.cluster)
-        whole = _falls(found.left, [plan.tiles.held[d] for d in found.rows.dims], shared[0])
+        held = [plan.tiles.held[d] for d in found.rows.dims]
+        whole = shared[0] == 1 or (_dense(shape, found) and _falls(found.left, held, shared[0]))
         whole = whole and _falls(found.right, [plan.block[found.n]], shared[1])
         if count <= machine.cluster and several and fits and whole:
             yield of
+
+
+def _dense(shape: Shape, found: Matrices) -> bool:
+    """Whether a slice of the left factor has no gaps between its elements, as strides leave them."""
+    names = [shape.stage.dims[d].name for d in found.rows.dims]
+    index = [f for f in found.left.access.index if f is not None]
+    return all(f.coefficient(n) == 1 for f in index for n in names if n in f.names)
 
 
 def _falls(factor: Factor, tiles: Sequence[int], parts: int) -> bool:
