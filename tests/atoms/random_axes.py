@@ -253,7 +253,6 @@ def _group_steps(
     if not grid:
         grid = {"j": "BLK.x"}
     outer = {d: n for d, n in block.items() if d != "c"} | dict.fromkeys(nest.batch, 1)
-    copies = ", ".join(f"{x}:SM[{_ranks(nest.orders[x])}]@copy(tma)@swizzle({swizzle})" for x in "AB")
     stages = rng.choice(("", "@stages(2)", "@stages(3)"))
     grid_said, role = rng.choice(("", "@persistent")), ""
     if rng.random() < 0.6:
@@ -264,10 +263,15 @@ def _group_steps(
         leaves = f"@store(tma, subtile={rng.choice((8, 16))})"
     held = f"C:RM[{_ranks(nest.orders['C'])}]{leaves}"
     moved = dict.fromkeys(nest.moved, 1)
-    lines = [
-        _line(nest, outer, grid, "^, ^ ; ^", f"{grid_said} {role}"),
-        _line(nest, {"c": block["c"], **moved}, {}, f"{copies} ; {held}", stages),
-    ]
+    a, b = (f"{x}:SM[{_ranks(nest.orders[x])}]@copy(tma)@swizzle({swizzle})" for x in "AB")
+    lines = [_line(nest, outer, grid, "^, ^ ; ^", f"{grid_said} {role}")]
+    if moved and rng.random() < 0.6:
+        # the halo is copied once for a dimension of the window, or for all of them
+        once = dict(rng.sample(sorted(moved.items()), rng.randrange(len(moved))))
+        lines.append(_line(nest, {"c": block["c"], **once}, {}, f"{a}, ^ ; {held}", stages))
+        lines.append(_line(nest, moved, {}, f"^, {b} ; ^", rng.choice(("", "@stages(2)"))))
+    else:
+        lines.append(_line(nest, {"c": block["c"], **moved}, {}, f"{a}, {b} ; {held}", stages))
     if groups:
         lines.append(_line(nest, {groups: warp[groups]}, {groups: "WGP.y"}, "^, ^ ; ^", ""))
     if rng.random() < 0.2:

@@ -12,8 +12,9 @@ from mdh.frontend.c.read import read_program
 from mdh.machine import load_machine
 from mdh.schedule.default.atoms import find_matrices
 from mdh.schedule.default.contraction_atoms import atom_outline, atom_plans
-from mdh.schedule.default.contraction_groups import by_turns, clustered, find_groups, group_plans
+from mdh.schedule.default.contraction_groups import by_turns, clustered, group_plans
 from mdh.schedule.default.group_outline import group_outline
+from mdh.schedule.default.group_products import find_groups
 from mdh.schedule.default.joining import joining_of
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Schedule

@@ -20,9 +20,10 @@ from mdh.hardware import Layer, Space
 from mdh.machine import Machine
 from mdh.schedule.default.atoms import find_matrices
 from mdh.schedule.default.contraction_atoms import GROUP, PARTS, atom_outline, best_plan
-from mdh.schedule.default.contraction_groups import best_group_plan, find_groups
+from mdh.schedule.default.contraction_groups import best_group_plan
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
 from mdh.schedule.default.group_outline import group_outline
+from mdh.schedule.default.group_products import find_groups
 from mdh.schedule.default.operands import Contraction, Tiling, asynchronous, shared_copy
 from mdh.schedule.default.outline import ScheduleBuilder, attribute, held, staged
 from mdh.schedule.default.shape import Shape

@@ -7,8 +7,9 @@ from mdh.ir.atoms import GROUP_LANES
 from mdh.machine import Machine
 from mdh.schedule.default.atoms import Factor, Matrices
 from mdh.schedule.default.contraction_atoms import GROUP
-from mdh.schedule.default.contraction_groups import FEW, REGISTERS, SWIZZLE, GroupTiling, held_in_registers
+from mdh.schedule.default.contraction_groups import FEW, HALOS, REGISTERS, GroupTiling
 from mdh.schedule.default.grid import AXES, block_axes, grid_size
+from mdh.schedule.default.group_products import SWIZZLE, held_in_registers
 from mdh.schedule.default.outline import ScheduleBuilder, attribute, staged
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Arg, ArgCall, Attr, BufferPlace, Mem, Unit
@@ -43,7 +44,14 @@ def group_outline(shape: Shape, machine: Machine, plan: GroupTiling) -> Schedule
     results = {b: staged(shape, b, Space.RM, None, *store) for b in shape.outputs}
     pairs_of = zip(found.factors, plan.shared, strict=True)
     copies = {f.buffer: _copy(f, shared=count > 1) for f, count in pairs_of}
-    outline.step(plan.slices, entries=results | copies, attrs=(attribute("stages", plan.slots),))
+    slots = attribute("stages", plan.slots)
+    if plan.window:
+        outer = {d: n for d, n in plan.slices.items() if d not in plan.window}
+        left, right = ({f.buffer: copies[f.buffer]} for f in found.factors)
+        outline.step(outer, entries=results | left, attrs=(attribute("stages", HALOS),))
+        outline.step(plan.slices, entries=right, attrs=(slots,))
+    else:
+        outline.step(plan.slices, entries=results | copies, attrs=(slots,))
     own = {found.left.buffer: staged(shape, found.left.buffer, Space.RM)} if held_in_registers(found) else {}
     if plan.groups > 1 and not plan.turns:
         units = {d: Unit(Layer.WGP, axis) for d, axis in zip(plan.tiles.split, "yz", strict=False)}
