@@ -7,7 +7,7 @@ two. The tiles of warps and of blocks are multiples of it.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import prod, sqrt
+from math import gcd, prod, sqrt
 
 from mdh.schedule.default.grid import ceil_div, power_up
 
@@ -118,23 +118,21 @@ def _followed(
 
 
 def _factors(n: int, count: int) -> Iterator[tuple[int, ...]]:
-    """All ways to write a power of two as a product of `count` of them."""
+    """All ways to write a number as a product of `count` others."""
     if count == 1:
         yield (n,)
         return
-    first = 1
-    while first <= n:
+    for first in (m for m in range(1, n + 1) if n % m == 0):
         yield from ((first, *rest) for rest in _factors(n // first, count - 1))
-        first *= 2
 
 
 def _shares(times: tuple[int, ...], warps: int) -> tuple[int, ...]:
     """The parts of a block along each dimension, by warps: along one of them if that will do."""
-    whole = next((i for i, n in enumerate(times) if n >= warps), None)
+    whole = next((i for i, n in enumerate(times) if n % warps == 0), None)
     if whole is not None:
         return tuple(warps if i == whole else 1 for i in range(len(times)))
     out = []
     for n in times:
-        out.append(min(n, warps))
+        out.append(gcd(n, warps))
         warps //= out[-1]
     return tuple(out)

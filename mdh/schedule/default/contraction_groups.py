@@ -209,7 +209,9 @@ def _falls(factor: Factor, tiles: Sequence[int], parts: int) -> bool:
     cut along one of its own dimensions, others also along k. tiles: along its own dimensions."""
     if not factor.along_k or parts == 1:
         return True
-    return any(t % parts == 0 for t in tiles) and prod(tiles) % (parts * LINES) == 0
+    # a box goes through the dimensions behind the one that is cut
+    rows = ((t, prod(tiles[i:])) for i, t in enumerate(tiles))
+    return any(t % parts == 0 and n // parts % LINES == 0 for t, n in rows)
 
 
 def _aligned(tiles: SideTiles) -> bool:
