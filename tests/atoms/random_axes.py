@@ -269,7 +269,7 @@ def _group_steps(
         # the halo is copied once for a dimension of the window, or for all of them
         once = dict(rng.sample(sorted(moved.items()), rng.randrange(len(moved))))
         lines.append(_line(nest, {"c": block["c"], **once}, {}, f"{a}, ^ ; {held}", stages))
-        lines.append(_line(nest, moved, {}, f"^, {b} ; ^", rng.choice(("", "@stages(2)"))))
+        lines.append(_line(nest, moved, {}, f"^, {b} ; ^", rng.choice(("", "@stages(2)", "@stages(3)"))))
     else:
         lines.append(_line(nest, {"c": block["c"], **moved}, {}, f"{a}, {b} ; {held}", stages))
     if groups:
@@ -278,5 +278,6 @@ def _group_steps(
         # rows in registers may lie in shared memory as for warps
         lines.append(_line(nest, {}, {}, f"A:RM[{_ranks(nest.orders['A'])}], ^ ; ^", ""))
     cores = {d: f"MMA.{x}" for x, dims in nest.axes.items() for d in dims}
-    lines.append(_line(nest, atom, cores, "^, ^ ; ^", "@atom(wgmma)"))
+    late = rng.choice((" @inflight(2)", " @inflight(0)")) if role and rng.random() < 0.2 else ""
+    lines.append(_line(nest, atom, cores, "^, ^ ; ^", f"@atom(wgmma){late}"))
     return [f"{n}: {line}" for n, line in enumerate(lines, 1)]

@@ -25,9 +25,10 @@ def group_outline(shape: Shape, machine: Machine, plan: GroupTiling) -> Schedule
     shares = plan.cluster
     whole = {d for d, n in shares.items() if n > 1 and first[d] * n >= shape.extents[d]}
     ordered = any(d in axes and d not in whole for d in found.rows.dims) and found.n in axes.keys() - whole
-    if plan.parts == 1 and blocks > machine.units:
-        if ordered:
-            attrs.append(attribute("order", ArgCall("grouped", (Arg(GROUP),))))
+    persistent = plan.parts == 1 and blocks > machine.units
+    if persistent and ordered:
+        attrs.append(attribute("order", ArgCall("grouped", (Arg(GROUP),))))
+    if persistent:
         attrs.append(Attr("persistent", ()))
     outline = ScheduleBuilder(shape)
     if max(plan.shared) > 1:
@@ -48,7 +49,7 @@ def group_outline(shape: Shape, machine: Machine, plan: GroupTiling) -> Schedule
     if plan.window:
         outer = {d: n for d, n in plan.slices.items() if d not in plan.window}
         left, right = ({f.buffer: copies[f.buffer]} for f in found.factors)
-        outline.step(outer, entries=results | left, attrs=(attribute("stages", HALOS),))
+        outline.step(outer, entries=results | left, attrs=(attribute("stages", HALOS),), around=persistent)
         outline.step(plan.slices, entries=right, attrs=(slots,))
     else:
         outline.step(plan.slices, entries=results | copies, attrs=(slots,))
