@@ -44,6 +44,7 @@ def resolve(draft: Draft) -> tuple[StagePlan, Found]:
             plan = replace(plan, product=product_of(draft, tiles, found))
         steps.append(replace(plan, text=print_step(shown[n - 1]), wrapped=wrapped_step(shown[n - 1])))
         parents = tiles
+    staging = [bool(step.stagings) for step in steps]
     if steps and steps[-1].product is not None:
         steps, product = with_registers(steps, steps[-1].product)
         steps[-1] = replace(steps[-1], product=product)
@@ -55,7 +56,8 @@ def resolve(draft: Draft) -> tuple[StagePlan, Found]:
     grid = replace(_grid(draft, order, found), one_cluster=_one_cluster(draft, steps, order))
     results = len(draft.stage.results)
     roles = _roles(draft, steps, found)
-    steps = _with_slots(draft, steps, order, grid, roles, found)
+    slots = _slots(draft, steps, staging, order, grid, roles, found)
+    steps = [replace(step, stages=slots.get(i, 1)) for i, step in enumerate(steps)]
     return StagePlan(draft.stage, tuple(steps), order, grid, ((),) * results, roles), found
 
 
@@ -143,7 +145,7 @@ def _plan_step(draft: Draft, step: Step, n: int, splits: tuple[Split, ...], foun
 
 def _step_attributes(step: Step, plan: PlanStep, found: Found) -> PlanStep:
     """`@unroll`, `@inflight` and `@promote`. `_grid` and `_roles` read the attributes of the grid, and
-    `_with_slots` reads `@stages`."""
+    `_slots` reads `@stages`."""
     mma = has_layer(step, Layer.MMA)
     known = ("stages", "unroll", "roles", *GRID_ATTRS, *(ATOM_ATTRS if mma else ()))
     attrs = keep(step.attrs, known, "a step without MMA", found)
@@ -177,26 +179,28 @@ def _turns(plan: PlanStep) -> bool:
     return any(s.layer is None and s.parts > 1 for s in plan.splits)
 
 
-def _with_slots(
-    draft: Draft, steps: list[PlanStep], order: tuple[int, ...], grid: Grid, roles: Roles | None, found: Found
-) -> list[PlanStep]:
-    """The steps with `@stages`. Slots look ahead in the step's own loop. With roles, those of the copy engine
-    do so also in the loops around it, and through the tiles of a persistent grid."""
-    out = list(steps)
+def _slots(
+    draft: Draft, steps: list[PlanStep], staging: list[bool], order: tuple[int, ...], grid: Grid,
+    roles: Roles | None, found: Found,
+) -> dict[int, int]:  # fmt: skip
+    """`@stages` by step. Slots look ahead in the step's own loop. With roles, those of the copy engine do so
+    also in the loops around it, and through the tiles of a persistent grid. staging: whether a step stages an
+    input, also one that ends up in registers of atoms."""
+    out: dict[int, int] = {}
     for i, step in enumerate(draft.splitting):
         attr = next((a for a in step.attrs if a.name == "stages"), None)
         slots = number(attr) or 1
         if attr is None or slots == 1:
             continue
-        plan, obstacle = steps[i], _no_loop(step, steps[i])
+        obstacle = _no_loop(step, steps[i])
         outer = [n for n in order[: order.index(i)] if n < len(draft.splitting)]
-        boxed = roles is not None and any(s.engine is Engine.TMA for s in plan.stagings)
+        boxed = roles is not None and any(s.engine is Engine.TMA for s in steps[i].stagings)
         if boxed and (grid.persistent or any(not _no_loop(draft.splitting[n], steps[n]) for n in outer)):
             obstacle = ""
-        if obstacle or not plan.stagings:
+        if obstacle or not staging[i]:
             found.append(no_effect(attr, obstacle or "a step that stages no input"))
-        elif _turns(plan) or (boxed and (grid.persistent or any(_turns(steps[n]) for n in outer))):
-            out[i] = replace(plan, stages=slots)
+        elif _turns(steps[i]) or (boxed and (grid.persistent or any(_turns(steps[n]) for n in outer))):
+            out[i] = slots
     return out
 
 
