@@ -42,7 +42,8 @@ from mdh.schedule.default.contraction_atoms import (
     atom_work,
     moved_bytes,
 )
-from mdh.schedule.default.contraction_groups import best_group_plan, find_groups
+from mdh.schedule.default.contraction_groups import best_group_plan
+from mdh.schedule.default.group_products import find_groups
 from mdh.schedule.default.joining import joining_of
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Schedule

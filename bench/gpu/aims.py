@@ -39,7 +39,10 @@ NEAR = (
     "the estimate takes B for read from memory; warm, it lies in the cache, and shorter sums would be faster"
 )
 FIRST = "rows of 3 channels: neither the copy engine nor atoms along k; computed without tensor cores"
-IMAGE = "56 of an atom's 64 rows are used; with many images one product over all pixels would use all"
+POINTS = (
+    "tiles take parts of many images, 98 for 132 multiprocessors with 64 of them; smaller tiles are faster "
+    "than the estimate says"
+)
 SMALL = "likely latency: a multiprocessor has four warps, each a chain of 72 steps"
 GROUPS = "runs differ by a few hundredths, most of all cold"
 IMAGES = "likely latency: 5x5 results an image leave 12 warps a multiprocessor, of 168 registers a thread"
@@ -64,7 +67,8 @@ AIMS: tuple[tuple[str, Aim], ...] = (
     ("tbmm *", Aim(1.8, why=SMALL)),
     ("1LUT *", Aim(1.5, why=LOOKUP)),
     ("gconv 32,32,32,32,*", Aim(4.0, why=IMAGES)), ("gconv *", Aim(4.0, why=GROUPS)),
-    ("conv f16 112x112x3 *", Aim(1.2, why=FIRST)), ("conv f16 *", Aim(1.2, why=IMAGE)),
+    ("conv f16 112x112x3 *", Aim(1.2, why=FIRST)), ("conv f16 *1x1 *", Aim(1.2, why=POINTS)),
+    ("conv f16 *", Aim(1.2)),
     ("conv *", Aim(1.5)), ("ccsdt *", Aim(1.3)),
     ("scan *", Aim(1.0, copy=0.9, why=SCAN)), ("histogram *", Aim(3.0, copy=0.9)), ("prl *", Aim(1.0)),
     ("random fp64 *", Aim(0.85)), ("random relu *", Aim(1.1, why=LAYERS)),

@@ -66,16 +66,17 @@ def _one(
         return fact, said
     depth, width = (atom.k, atom.m if rows else atom.n)
     row = tile.span or tile.shape[fast]
-    whole = depth if along_k else row
-    for axis, of in ((fast, whole), (slow, BOX_LINE)):
+    # the pattern of a swizzle is one of addresses: rows along k may begin anywhere in it
+    whole, line = (depth, 1) if along_k else (row, BOX_LINE)
+    for axis, of in ((fast, whole), (slow, line)):
         if _inside(index[axis], axis, copy, levels, step, of):
             fact = f"atoms begin inside of the pattern of the swizzle of `{name}`: it has {of} elements"
             said = f"tiles and atoms in multiples of {of} along dimension {axis + 1} of `{name}`"
             return f"{fact} along dimension {axis + 1}", said
     if not along_k and width > row and not tile.span:
         return f"rows of `{name}` are shorter than the atom", "larger tiles"
-    if tile.shape[slow] % BOX_LINE:
-        return f"the part of `{name}` has {tile.shape[slow]} rows", f"tiles in multiples of {BOX_LINE}"
+    if tile.shape[slow] % line:
+        return f"the part of `{name}` has {tile.shape[slow]} rows", f"tiles in multiples of {line}"
     return GroupFactor(along_k)
 
 
@@ -97,16 +98,13 @@ def _several(
         fact = f"rows of `{name}` in SM do not run along k, and several dimensions share an axis of the atom"
         return fact, "an array whose last dimension is that of k; or one dimension on the axis"
     local = [axis.local(levels.over(f)) for axis, f in zip(tile.axes, index, strict=True)]
-    # rows of the copy by variable: rows of all other axes follow one another
+    # rows of the copy by variable: rows of all other axes follow one another. An atom begins at any of them,
+    # since the pattern of a swizzle is one of addresses
     distance, below = list[tuple[Affine, int]](), 1
     for d in reversed(tile.layout[:-1]):
         distance.append((local[d], below))
         below *= tile.shape[d]
     rows = sum((f.scale(n) for f, n in distance), Affine())
-    starts = [*(c for v, c in rows.terms if levels.of_var(v).step <= step), rows.const]
-    if any(n % BOX_LINE for n in starts) or below % BOX_LINE:
-        fact = f"atoms begin inside of the pattern of the swizzle of `{name}`, which has {BOX_LINE} rows"
-        return fact, _fitting(levels, own, name)
     depth = _inside(index[fast], fast, copy, levels, step, atom.k)
     groups = set[int]()
     for x in own:
@@ -122,13 +120,10 @@ def _several(
     past = any(r >= n for r, n in zip(reach, tile.shape, strict=True))
     if depth or len(groups) != 1 or past:
         fact = f"the rows of an atom do not follow one another in `{name}` by {BOX_LINE} at equal distances"
-        return fact, _fitting(levels, own, name)
+        last = f"the last dimension on the axis in tiles of {BOX_LINE}"
+        said = f"{last}, and those before it at equal distances in the part of `{name}`"
+        return fact, f"{said}; or warps (WRP) instead of warp groups"
     return GroupFactor(True, groups.pop())
-
-
-def _fitting(levels: Levels, own: tuple[AtomDim, ...], name: str) -> str:
-    last = f"the last dimension on the axis in tiles of {BOX_LINE}"
-    return f"{last}, and those before it whole in the part of `{name}`; or warps (WRP) instead of warp groups"
 
 
 def _words(atom: Atom) -> str:

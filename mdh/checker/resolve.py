@@ -13,7 +13,7 @@ from mdh.checker.entries import holding_of, staging_of
 from mdh.checker.options import Found, argument, keep, no_effect, number, ordering, word
 from mdh.checker.register_factors import with_registers
 from mdh.checker.subject import Draft
-from mdh.hardware import THREADED, BlockOrder, Layer
+from mdh.hardware import THREADED, BlockOrder, Engine, Layer
 from mdh.ir.atoms import GROUP_LANES
 from mdh.ir.plan import Grid, PlanStep, Roles, Split, StagePlan
 from mdh.schedule.model import Attr, Core, ForEntry, Mem, Step, TileEntry, Unit
@@ -44,6 +44,7 @@ def resolve(draft: Draft) -> tuple[StagePlan, Found]:
             plan = replace(plan, product=product_of(draft, tiles, found))
         steps.append(replace(plan, text=print_step(shown[n - 1]), wrapped=wrapped_step(shown[n - 1])))
         parents = tiles
+    staging = [bool(step.stagings) for step in steps]
     if steps and steps[-1].product is not None:
         steps, product = with_registers(steps, steps[-1].product)
         steps[-1] = replace(steps[-1], product=product)
@@ -55,6 +56,8 @@ def resolve(draft: Draft) -> tuple[StagePlan, Found]:
     grid = replace(_grid(draft, order, found), one_cluster=_one_cluster(draft, steps, order))
     results = len(draft.stage.results)
     roles = _roles(draft, steps, found)
+    slots = _slots(draft, steps, staging, order, grid, roles, found)
+    steps = [replace(step, stages=slots.get(i, 1)) for i, step in enumerate(steps)]
     return StagePlan(draft.stage, tuple(steps), order, grid, ((),) * results, roles), found
 
 
@@ -141,27 +144,22 @@ def _plan_step(draft: Draft, step: Step, n: int, splits: tuple[Split, ...], foun
 
 
 def _step_attributes(step: Step, plan: PlanStep, found: Found) -> PlanStep:
-    """`@stages`, `@unroll`, `@inflight` and `@promote`. `_grid` and `_roles` read the attributes of the
-    grid."""
+    """`@unroll`, `@inflight` and `@promote`. `_grid` and `_roles` read the attributes of the grid, and
+    `_slots` reads `@stages`."""
     mma = has_layer(step, Layer.MMA)
     known = ("stages", "unroll", "roles", *GRID_ATTRS, *(ATOM_ATTRS if mma else ()))
     attrs = keep(step.attrs, known, "a step without MMA", found)
     if mma and "unroll" in attrs:
         found.append(no_effect(attrs.pop("unroll"), "an MMA step, whose loops are always unrolled"))
-    stages = number(attrs.get("stages")) or 1
-    said = ("stages", "unroll") if stages > 1 else ("unroll",)
-    telling = [attrs[name] for name in said if name in attrs]
+    telling = [attrs[name] for name in ("unroll",) if name in attrs]
     telling += [a for mem in step.inputs for a in mem.attrs if a.name == "window" and plan.stagings]
     obstacle = _no_loop(step, plan)
     if obstacle:
         found.extend(no_effect(attr, obstacle) for attr in telling)
-    elif stages > 1 and not plan.stagings:
-        found.append(no_effect(attrs["stages"], "a step that stages no input"))
-    turns = any(s.layer is None and s.parts > 1 for s in plan.splits)
-    # a loop of one part has nothing to look ahead to, and nothing that stays
+    turns = _turns(plan)
+    # in a loop of one part there is nothing that stays
     return replace(
         plan,
-        stages=stages if turns else 1,
         unroll=_unroll(attrs.get("unroll")),
         inflight=number(attrs.get("inflight")),
         promote=number(attrs.get("promote")),
@@ -173,8 +171,37 @@ def _no_loop(step: Step, plan: PlanStep) -> str:
     """Why the step has no loop at any size; empty if it has one, even with a single part at these sizes."""
     cut = [isinstance(t.value, int) and not isinstance(c.value, Unit)
            for t, c in zip(step.tiles, step.cores, strict=True)]  # fmt: skip
-    looping = any(s.layer is None and s.parts > 1 for s in plan.splits)
-    return "" if looping or any(cut) else "a step without a sequential loop"
+    return "" if _turns(plan) or any(cut) else "a step without a sequential loop"
+
+
+def _turns(plan: PlanStep) -> bool:
+    """Whether the step has a sequential loop of several parts."""
+    return any(s.layer is None and s.parts > 1 for s in plan.splits)
+
+
+def _slots(
+    draft: Draft, steps: list[PlanStep], staging: list[bool], order: tuple[int, ...], grid: Grid,
+    roles: Roles | None, found: Found,
+) -> dict[int, int]:  # fmt: skip
+    """`@stages` by step. Slots look ahead in the step's own loop. With roles, those of the copy engine do so
+    also in the loops around it, and through the tiles of a persistent grid. staging: whether a step stages an
+    input, also one that ends up in registers of atoms."""
+    out: dict[int, int] = {}
+    for i, step in enumerate(draft.splitting):
+        attr = next((a for a in step.attrs if a.name == "stages"), None)
+        slots = number(attr) or 1
+        if attr is None or slots == 1:
+            continue
+        obstacle = _no_loop(step, steps[i])
+        outer = [n for n in order[: order.index(i)] if n < len(draft.splitting)]
+        boxed = roles is not None and any(s.engine is Engine.TMA for s in steps[i].stagings)
+        if boxed and (grid.persistent or any(not _no_loop(draft.splitting[n], steps[n]) for n in outer)):
+            obstacle = ""
+        if obstacle or not staging[i]:
+            found.append(no_effect(attr, obstacle or "a step that stages no input"))
+        elif _turns(steps[i]) or (boxed and (grid.persistent or any(_turns(steps[n]) for n in outer))):
+            out[i] = slots
+    return out
 
 
 def _unroll(attr: Attr | None) -> int | None:

@@ -49,10 +49,11 @@ class GroupWork:
     rows. slices: of a tile, each of `depth` elements of k. tiles: of the whole product, with the parts of the
     sum and what fills clusters up. moved: bytes of memory traffic, written: bytes of the results. result:
     bytes of one of them. boxed: the copy engine stores them. turned: a row of the result runs along the rows
-    of a tile. turns: warp groups take tiles by turns. held: the factor along the
-    rows is in registers. shared: by how many blocks of a cluster each factor's
-    slice is shared. crooked: whether its rows begin at odd multiples of 16 bytes. promote: elements of k
-    after which threads add what the atoms have summed; 0: never."""
+    of a tile. turns: warp groups take tiles by turns. held: the factor along the rows is in registers.
+    shared: by how many blocks of a cluster each factor's slice is shared. copied: rows of the first factor
+    that come with a slice, on average; 0: those of the tile. crooked: whether a factor's rows begin at odd
+    multiples of 16 bytes. promote: elements of k after which threads add what the atoms have summed; 0:
+    never."""
 
     atom: Atom
     tile: tuple[int, int]
@@ -70,6 +71,7 @@ class GroupWork:
     parts: int = 1
     joining: Joining = Joining.KERNEL
     shared: tuple[int, int] = (1, 1)
+    copied: float = 0
     crooked: tuple[bool, bool] = (False, False)
     promote: int = 0
 
@@ -81,7 +83,7 @@ def group_seconds(work: GroupWork, machine: Machine) -> float:
     multiplied = rows * columns * work.depth / peak * (HELD if work.held else 1.0)
     # each atom reads its 64 rows and all columns
     read = (rows + ceil(rows / work.atom.m) * columns) * work.depth * size / SHARED_BYTES
-    sides = zip(work.tile, work.shared, work.crooked, strict=True)
+    sides = zip((work.copied or rows, columns), work.shared, work.crooked, strict=True)
     lines = sum(side / shared * (CROOKED if crooked else 1.0) for side, shared, crooked in sides)
     near = max(min(1.0, work.tiles / machine.units) / NEAR_BYTES, 1.0 / MOST_NEAR_BYTES)
     slice_cycles = (SLICE / 2 if work.turns else SLICE) + joined(

@@ -254,8 +254,8 @@ def emit_boxed(nest: Nest, number: int, scope: Scope, emit: Emit) -> list[Stmt]:
             out.append(Await(ring.free.name, where, _parity(ring, turn, 1)))
             out += [*_fill(nest, ring, copies, slot, scope), *inner, _next(ring)]
         case Role.MATH:
-            out += [Await(ring.filled.name, where, _parity(ring, turn)), *inner, *_release(nest, step, ring)]
-            out.append(_next(ring))
+            out += [Await(ring.filled.name, where, _parity(ring, turn)), *inner]
+            out += [*_release(nest, number, scope), _next(ring)]
         case None:
             out.append(Barrier(SyncScope.BLOCK, "the slot is free"))
             out += _one(nest, _fill(nest, ring, copies, slot, scope))
@@ -263,17 +263,48 @@ def emit_boxed(nest: Nest, number: int, scope: Scope, emit: Emit) -> list[Stmt]:
     return out
 
 
-def _release(nest: Nest, step: PlanStep, ring: TokenRing) -> list[Stmt]:
-    """A slot is free again: this turn's, or where atoms still read it, that of the turn before. The slots of
-    a tile's last turns are the next tile's to release, if the same threads compute that."""
-    late, out = inflight(nest), list[Stmt]()
-    if late >= ring.slots:
-        out, late = [MmaWait(0)], 0
-    begun: Expr | None = None
-    if late:
-        least = _unsigned("+", Var(ring.first, U32), late) if ring.first else Const(late, U32)
-        begun = Binary(">=", _turn(ring), least, I32)
-    return [*out, *_free(nest, step, ring, _turn(ring, -late), begun)]
+def _release(nest: Nest, s: int, scope: Scope) -> list[Stmt]:
+    """At the end of a turn of the step with this number: a slot is free again. It is this turn's, or where
+    atoms still read it, that of the turn before. The slots of a tile's last turns are the next tile's to
+    release, if the same threads compute that."""
+    ring, most, out = ring_of(nest, s), inflight(nest), list[Stmt]()
+    if most and _inside(nest, s) is not None:
+        return []
+    late = most if most < ring.slots else 0
+    if late < most:
+        out.append(MmaWait(0))
+    out += _free(nest, s, _turn(ring, -late), _begun(ring, late))
+    for outer, around in nest.declarations.rings.items() if most else ():
+        if _inside(nest, outer) == s:
+            turns = ((nest.expr(Affine.var(lv.var), scope), lv.parts) for lv in _between(nest, outer, s))
+            freed = _free(nest, outer, _turn(around, -1), _begun(around, 1))
+            out += when(equal(number(turns), most - 1), freed)
+    return out
+
+
+def _begun(ring: TokenRing, late: int) -> Expr | None:
+    """Whether there was a turn so many turns before."""
+    if not late:
+        return None
+    least = _unsigned("+", Var(ring.first, U32), late) if ring.first else Const(late, U32)
+    return Binary(">=", _turn(ring), least, I32)
+
+
+def _inside(nest: Nest, s: int) -> int | None:
+    """The step inside of this one whose turns release the slots of this one. The atoms of all earlier turns
+    have ended when so many of its turns have begun as may be under way."""
+    below = nest.items[nest.items.index(s) + 1 :]
+    inner = [it for it in below if isinstance(it, int) and boxed(nest.plan.steps[it])]
+    # of shared iterations, a block may begin at any of the inner turns
+    if not inner or nest.plan.steps[s].stages == 1 or nest.stream is not None:
+        return None
+    turns = prod(lv.parts for lv in _between(nest, s, inner[-1]))
+    return inner[-1] if turns >= inflight(nest) else None
+
+
+def _between(nest: Nest, outer: int, inner: int) -> list[Level]:
+    items = nest.items[nest.items.index(outer) : nest.items.index(inner)]
+    return [it for it in items if isinstance(it, Level)]
 
 
 def release_last(nest: Nest) -> list[Stmt]:
@@ -281,13 +312,16 @@ def release_last(nest: Nest) -> list[Stmt]:
     out: list[Stmt] = []
     for n, ring in nest.declarations.rings.items():
         late = inflight(nest) if nest.plan.teams > 1 else 0
+        if late and _inside(nest, n) is not None:
+            late = 1
         for more in range(min(late, ring.each) if late < ring.slots else 0, 0, -1):
-            out += _free(nest, nest.plan.steps[n], ring, _turn(ring, -more))
+            out += _free(nest, n, _turn(ring, -more))
     return out
 
 
-def _free(nest: Nest, step: PlanStep, ring: TokenRing, turn: Expr, begun: Expr | None = None) -> list[Stmt]:
-    """The slot of a turn is free again. begun: whether there was this turn."""
+def _free(nest: Nest, number: int, turn: Expr, begun: Expr | None = None) -> list[Stmt]:
+    """The slot of a turn of the step with this number is free again. begun: whether there was this turn."""
+    step, ring = nest.plan.steps[number], nest.declarations.rings[number]
     assert ring.free is not None
     where = (_slot(ring, turn),)
     blocks, groups = _blocks(nest, step), _by_groups(nest, step)

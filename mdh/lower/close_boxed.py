@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from itertools import product as product_of
 
-from mdh.decompose.box_store import ResultBoxes, box_store
+from mdh.decompose.box_store import ResultBoxes, box_store, columns_of
 from mdh.hardware import THREADED, Engine, Layer, Space, SyncScope
 from mdh.ir.affine import Affine
 from mdh.ir.atoms import GROUP_LANES, LANES
@@ -19,7 +19,7 @@ from mdh.ir.expr import Const, Expr, Load, Var, walk
 from mdh.ir.kernel import Alloc, Barrier, Buf, ForKind, If, Stmt, Store
 from mdh.ir.layout import Level, row_major
 from mdh.ir.matrix import StoreMatrix
-from mdh.ir.plan import Product
+from mdh.ir.plan import AtomDim, Product
 from mdh.ir.tile import ALIGNMENT, BOX_LINE
 from mdh.ir.walk import rewritten, statements
 from mdh.lower.close import close_each
@@ -67,7 +67,7 @@ def close_boxed(nest: Nest, region: Region, boxes: ResultBoxes, scope: Scope) ->
     # loops of the region around its atoms, and over them
     held = (nest.levels.of_var(var) for var in region.loops if var not in scope.values)
     levels = [lv for lv in held if lv.step <= s and lv.layer not in THREADED]
-    levels.sort(key=lambda lv: (lv.step, lv.dim == product.n[0].dim))
+    levels.sort(key=lambda lv: (lv.step, lv.dim == columns_of(product).dim))
     atoms = product_of(*(range(lv.parts) for lv in levels), range(boxes.pieces))
     out: list[Stmt] = []
     for n, (*atom, piece) in enumerate(atoms):
@@ -105,6 +105,12 @@ def _level(nest: Nest, dim: int, step: int) -> Level | None:
     return next((lv for lv in nest.levels.by_dim[dim] if lv.step == step), None)
 
 
+def _lanes(nest: Nest) -> int:
+    """The step that splits an atom into warps. Before it, one may add the places that stay empty."""
+    s, product = _product(nest)
+    return s + 1 + any(x.tile < x.room for x in product.dims)
+
+
 def _speaks(nest: Nest) -> Expr:
     return equal(mod(Var(nest.tid), GROUP_LANES), 0)
 
@@ -116,14 +122,14 @@ def _piece(
     teams = [(nest.team, nest.plan.teams)] if nest.plan.teams > 1 else []
     group = number([*teams, *((Var(lv.var), lv.parts) for lv in groups)])
     written = _written(nest, region, boxes, stage, scope, piece, (group, slot))
-    store = _store(nest, boxes, stage, (group, slot, ZERO, ZERO), scope, piece)
+    stores = _stores(nest, boxes, stage, (group, slot), scope, piece)
     return [
         *when(_speaks(nest), [StoreWait(boxes.slots - 1)]),
         Barrier(SyncScope.GROUP, "the slot is free"),
         *written,
         StoreFence(),
         Barrier(SyncScope.GROUP, "the slot is filled"),
-        *when(_speaks(nest), [store, StoreCommit()]),
+        *when(_speaks(nest), [*stores, StoreCommit()]),
     ]
 
 
@@ -135,7 +141,7 @@ def _written(
     columns at once, others one by one. where: the first indices of the slot."""
     s, product = _product(nest)
     # the level over blocks of 8 columns, of which a piece has some
-    blocks = _level(nest, product.n[0].dim, s + 1)
+    blocks = _level(nest, columns_of(product).dim, _lanes(nest))
     held = boxes.columns // COLUMNS
     matrices = boxes.dtype.bytes == 2
     pair = 2 if matrices and held % 2 == 0 else 1
@@ -149,12 +155,17 @@ def _written(
     if matrices:
         body = _matrices(nest, region, boxes, at, stage, where, (first, second))
     else:
-        outer = {lv.var: Affine() for lv in nest.levels.all if lv.step <= s}
         here = scope.with_values(dict.fromkeys(values, within))
-        dims = (product.m[0].dim, product.n[0].dim)
-        place = [nest.expr(nest.levels.index[d].substitute(outer), here) for d in dims]
+        row = sum((_within(nest, x, s).scale(x.weight) for x in product.m), Affine())
+        place = [nest.expr(f, here) for f in (row, _within(nest, columns_of(product), s))]
         body = _staged(nest, region, boxes, at, stage, (*where, *place))
     return body if held == pair else [loop(var, held // pair, body, ForKind.UNROLL)]
+
+
+def _within(nest: Nest, x: AtomDim, s: int) -> Affine:
+    """The index of a dimension, from the first element of its atom."""
+    outer = {lv.var: Affine() for lv in nest.levels.all if lv.step <= s}
+    return nest.levels.index[x.dim].substitute(outer)
 
 
 def _staged(
@@ -176,12 +187,13 @@ def _matrices(
 ) -> list[Stmt]:  # fmt: skip
     """The 16 rows of a warp, in one or two blocks of 8 columns. Lane number 4 y + x has finished two elements
     of row y and two of row y + 8, of each block. columns: the first block, and the variable over both."""
-    s, product = _product(nest)
+    _, product = _product(nest)
     first, second = columns
-    warp, half, element = (
-        _level(nest, x.dim, s + n) for (x,), n in ((product.m, 1), (product.m, 2), (product.n, 3))
-    )
-    assert warp is not None and half is not None and element is not None
+    lanes = _lanes(nest)
+    warps, halves = ([lv for x in product.m if (lv := _level(nest, x.dim, lanes + n))] for n in (0, 1))
+    (half,) = (lv for lv in halves if lv.layer is None)
+    element = _level(nest, columns_of(product).dim, lanes + 2)
+    assert element is not None
     shape = (2 if second else 1, half.parts, element.parts)
     row = Buf(nest.fresh(f"{boxes.buffer}_row"), Space.RM, boxes.dtype, shape, row_major(shape), align=16)
     index: tuple[Expr, ...] = (Var(second) if second else ZERO, Var(half.var), Var(element.var))
@@ -191,7 +203,8 @@ def _matrices(
     if second:
         body = [loop(second, 2, body, ForKind.UNROLL)]
     lane = Var(nest.tid)
-    begins = add(scaled(Var(warp.var), ROWS), mod(lane, ROWS))
+    warp = number((Var(lv.var), lv.parts) for lv in warps)
+    begins = add(scaled(warp, ROWS), mod(lane, ROWS))
     block = add(first, div(mod(lane, LANES), ROWS)) if second else first
     place = (*where, begins, scaled(block, COLUMNS))
     source = Load(row.name, (ZERO, ZERO, ZERO), row.dtype, row.elements)
@@ -202,9 +215,9 @@ def _matrices(
     ]
 
 
-def _store(
-    nest: Nest, boxes: ResultBoxes, stage: Buf, index: tuple[Expr, ...], scope: Scope, piece: int
-) -> BoxStore:
+def _stores(
+    nest: Nest, boxes: ResultBoxes, stage: Buf, slot: tuple[Expr, ...], scope: Scope, piece: int
+) -> list[BoxStore]:
     s, _ = _product(nest)
     inner = {lv.var: Affine() for lv in nest.levels.all if lv.step > s}
     output = next(o for fold in nest.folds for o in fold.outputs if o.buffer == boxes.buffer)
@@ -213,8 +226,10 @@ def _store(
     first = [nest.levels.over(f).substitute(inner) for f in access]
     first[-1] = first[-1].shift(piece * boxes.columns)
     array = nest.buffers[boxes.buffer]
-    box = [1] * len(first)
-    box[boxes.axis], box[-1] = boxes.rows, boxes.columns
-    said = TensorMap("", array.name, array.dtype, array.shape, tuple(box), boxes.swizzle, written=True)
-    start = tuple(nest.expr(f, scope) for f in first)
-    return BoxStore(nest.declarations.map_of(said).name, start, stage.name, index)
+    said = TensorMap("", array.name, array.dtype, array.shape, boxes.box, boxes.swizzle, written=True)
+    name = nest.declarations.map_of(said).name
+    out = []
+    for row, ahead in boxes.starts:
+        start = tuple(nest.expr(f.shift(n), scope) for f, n in zip(first, ahead, strict=True))
+        out.append(BoxStore(name, start, stage.name, (*slot, num(row), ZERO)))
+    return out

@@ -77,7 +77,7 @@ def _fragments(nest: Nest, product: Product, s: int, scope: Scope) -> tuple[list
     if product.held is None:
         return [], ()
     lane = nest.fresh("lane")
-    own = mod(Var(nest.tid), GROUP_LANES) if nest.threads > GROUP_LANES else Var(nest.tid)
+    own = mod(Var(nest.tid), GROUP_LANES) if nest.threads * nest.plan.teams > GROUP_LANES else Var(nest.tid)
     loads, registers = group_fragments(nest, product, s, lane, scope)
     return [Let(lane, own, below=GROUP_LANES), *loads], registers
 

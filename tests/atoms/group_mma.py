@@ -44,9 +44,6 @@ class Descriptor:
         """The elements by [m or n][k]."""
         mine, along = np.arange(count)[:, None], np.arange(k)[None, :]
         # a base offset of 0 says that the pattern of the swizzle begins at a multiple of its size
-        assert self.start % (8 * self.swizzle) < self.swizzle, (
-            "a matrix begins inside of its swizzle's pattern"
-        )
         if self.along_k:
             # ((8, n), (T, 2)) : ((row, stride), (1, T)): the leading offset is not used
             assert self.start % self.swizzle + k * t.bytes <= self.swizzle, "an atom is longer than a row"
@@ -54,7 +51,7 @@ class Descriptor:
         else:
             # ((T, chunks, m), (8, k)) : ((1, T, leading), (row, stride))
             assert t.bytes == 2, "only 16-bit factors have rows along m or n"
-            assert self.start % self.swizzle == 0, "a matrix begins inside of a row"
+            assert self.start % (8 * self.swizzle) == 0, "a matrix begins inside of its swizzle's pattern"
             row = self.swizzle // t.bytes
             at = mine // row * self.leading + mine % row * t.bytes
             at = at + along % 8 * self.swizzle + along // 8 * self.stride

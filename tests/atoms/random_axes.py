@@ -239,6 +239,8 @@ def by_group_axes(rng: Random) -> Case:
     nest = nest_of(rng, kind, sizes, axes)
     natural = {"A": nest.batch + axes["m"] + "c", "B": nest.batch + "j" + nest.moved + "c"}
     nest.orders |= natural if rng.random() < 0.85 else {"A": natural["A"]}
+    if rng.random() < 0.7:
+        nest.orders["C"] = nest.batch + axes["m"] + "j"
     nest.loops = nest.batch + axes["m"] + "j"
     return Case(nest.text, "\n".join(_group_steps(rng, nest, block, warp, atom, groups, swizzle)) + "\n")
 
@@ -251,20 +253,31 @@ def _group_steps(
     if not grid:
         grid = {"j": "BLK.x"}
     outer = {d: n for d, n in block.items() if d != "c"} | dict.fromkeys(nest.batch, 1)
-    copies = ", ".join(f"{x}:SM[{_ranks(nest.orders[x])}]@copy(tma)@swizzle({swizzle})" for x in "AB")
     stages = rng.choice(("", "@stages(2)", "@stages(3)"))
-    role = f"@roles(load=1, math={2 if groups else 1})" if rng.random() < 0.5 else ""
-    held = f"C:RM[{_ranks(nest.orders['C'])}]"
+    grid_said, role = rng.choice(("", "@persistent")), ""
+    if rng.random() < 0.6:
+        by_turns = bool(grid_said) and rng.random() < 0.6
+        role = f"@roles(load=1, math={(2 if groups else 1) * (2 if by_turns else 1)}{', turns' * by_turns})"
+    leaves = "@store(tma)" if rng.random() < 0.6 else ""
+    if leaves and rng.random() < 0.5:
+        leaves = f"@store(tma, subtile={rng.choice((8, 16))})"
+    held = f"C:RM[{_ranks(nest.orders['C'])}]{leaves}"
     moved = dict.fromkeys(nest.moved, 1)
-    lines = [
-        _line(nest, outer, grid, "^, ^ ; ^", f"{rng.choice(('', '@persistent'))} {role}"),
-        _line(nest, {"c": block["c"], **moved}, {}, f"{copies} ; {held}", stages),
-    ]
+    a, b = (f"{x}:SM[{_ranks(nest.orders[x])}]@copy(tma)@swizzle({swizzle})" for x in "AB")
+    lines = [_line(nest, outer, grid, "^, ^ ; ^", f"{grid_said} {role}")]
+    if moved and rng.random() < 0.6:
+        # the halo is copied once for a dimension of the window, or for all of them
+        once = dict(rng.sample(sorted(moved.items()), rng.randrange(len(moved))))
+        lines.append(_line(nest, {"c": block["c"], **once}, {}, f"{a}, ^ ; {held}", stages))
+        lines.append(_line(nest, moved, {}, f"^, {b} ; ^", rng.choice(("", "@stages(2)", "@stages(3)"))))
+    else:
+        lines.append(_line(nest, {"c": block["c"], **moved}, {}, f"{a}, {b} ; {held}", stages))
     if groups:
         lines.append(_line(nest, {groups: warp[groups]}, {groups: "WGP.y"}, "^, ^ ; ^", ""))
     if rng.random() < 0.2:
         # rows in registers may lie in shared memory as for warps
         lines.append(_line(nest, {}, {}, f"A:RM[{_ranks(nest.orders['A'])}], ^ ; ^", ""))
     cores = {d: f"MMA.{x}" for x, dims in nest.axes.items() for d in dims}
-    lines.append(_line(nest, atom, cores, "^, ^ ; ^", "@atom(wgmma)"))
+    late = rng.choice((" @inflight(2)", " @inflight(0)")) if role and rng.random() < 0.2 else ""
+    lines.append(_line(nest, atom, cores, "^, ^ ; ^", f"@atom(wgmma){late}"))
     return [f"{n}: {line}" for n, line in enumerate(lines, 1)]

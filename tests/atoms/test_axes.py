@@ -1,17 +1,25 @@
 """Several dimensions on an axis of an atom: convolutions, contractions of tensors, and random ones."""
 
 import os
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from mdh.diagnostics import Failed
+from mdh.ir.construct import add, mod
+from mdh.ir.copy_engine import Arrive
+from mdh.ir.kernel import Stmt
+from mdh.ir.walk import rewritten
+from mdh.reference.evaluate import evaluate_bounded
 from mdh.target.emit import emit
 from mdh.target.nvrtc import compile_cubin
-from tests.atoms.products import lowered
+from mdh.verify.verdict import fits
+from tests.atoms.products import lowered, whole_numbers
 from tests.atoms.random_axes import by_axes, by_group_axes
 from tests.atoms.random_products import Case
 from tests.atoms.test_random_groups import judged
+from tests.atoms.warps import run
 
 COUNT = int(os.environ.get("MDH_RANDOM_ATOMS", "24"))
 
@@ -137,6 +145,67 @@ def test_convolutions_by_warp_groups(
     sizes: tuple[int, int], block: tuple[int, int], atom: str, stride: int
 ) -> None:
     judged(grouped(sizes, block, atom, stride), seed=3)
+
+
+@pytest.mark.parametrize("result", ["float", "_Float16"])
+@pytest.mark.parametrize(
+    ("sizes", "block", "atom"),
+    [((8, 8), (8, 8), "8, 8"), ((14, 16), (8, 16), "8, 8"), ((9, 7), (8, 7), "8, 7"),
+     ((5, 16), (4, 16), "4, 16"), ((7, 10), (7, 8), "7, 8"), ((11, 14), (4, 14), "4, 14")],
+)  # fmt: skip
+def test_results_of_convolutions_leave_in_boxes(
+    sizes: tuple[int, int], block: tuple[int, int], atom: str, result: str
+) -> None:
+    """Tiles that leave places of atoms empty, and tiles that the edge cuts."""
+    case = grouped(sizes, block, atom)
+    steps = case.schedule.replace("C:RM[1,2,3,4]", "C:RM[1,2,3,4]@store(tma, subtile=8)")
+    steps = steps.replace("@roles(load=1)", "@persistent @roles(load=1, math=2, turns)")
+    judged(Case(case.text.replace("float C[", f"{result} C["), steps), seed=5)
+
+
+HALO = """1: (de-)comp( 1, {p}, {q}, 24, ^, ^, ^ )
+             ( ^, ^ ; ^ ) ( BLK.z, BLK.y, BLK.x, ^, ^, ^, ^ ) @persistent @roles(load=1{turns})
+2: (de-)comp( ^, ^, ^, ^, ^, ^, {c} )
+             ( I:SM[1,2,3,4]@copy(tma)@swizzle({wide}), ^ ; C:RM[1,2,3,4] ) ( ^, ^, ^, ^, ^, ^, ^ ) @stages(2)
+3: (de-)comp( ^, ^, ^, ^, 1, 1, ^ )
+             ( ^, F:SM[1,2,3,4]@copy(tma)@swizzle({wide}) ; ^ ) ( ^, ^, ^, ^, ^, ^, ^ ) @stages({slots})
+4: (de-)comp( 1, {p}, {q}, ^, ^, ^, 16 ) ( ^, ^ ; ^ ) ( MMA.m, MMA.m, MMA.m, MMA.n, ^, ^, MMA.k ) @atom(wgmma)
+"""
+
+
+@pytest.mark.parametrize("turns", ["", ", math=2, turns"])
+@pytest.mark.parametrize("c", [16, 32])
+@pytest.mark.parametrize(("slots", "inflight"), [(1, ""), (3, ""), (3, "@inflight(2)"), (2, "@inflight(0)")])
+@pytest.mark.parametrize(("sizes", "block"), [((14, 16), (8, 8)), ((9, 10), (8, 7))])
+def test_halos(
+    sizes: tuple[int, int], block: tuple[int, int], slots: int, inflight: str, c: int, turns: str
+) -> None:
+    """A copy serves the whole window, and the next one is under way meanwhile, also that of the next tile."""
+    steps = HALO.format(p=block[0], q=block[1], c=c, wide=2 * c, slots=slots, turns=turns)
+    judged(Case(convolution(*sizes, 1, block, (2, 8)).text, steps.rstrip() + f" {inflight}\n"), seed=slots)
+
+
+def _in_the_other_slot(s: Stmt) -> Stmt:
+    if not isinstance(s, Arrive) or s.buffer != "free_2":
+        return s
+    return replace(s, index=(mod(add(s.index[0], 1), 2),))
+
+
+def test_a_slot_that_is_released_too_early_is_found() -> None:
+    steps = HALO.format(p=8, q=8, c=16, wide=32, slots=3, turns="")
+    program, module = lowered(convolution(14, 16, 1, (8, 8), (2, 8)).text, steps, units=1)
+    kernels = tuple(replace(k, body=rewritten(k.body, _in_the_other_slot)) for k in module.kernels)
+    assert kernels != module.kernels
+    arrays = whole_numbers(program, 1)
+    wanted = evaluate_bounded(program, arrays, exact=True)["C"]
+    for seed in range(12):
+        try:
+            run(replace(module, kernels=kernels), arrays, seed=seed)
+        except AssertionError:
+            return
+        if not fits(arrays["C"], wanted).all():
+            return
+    pytest.fail("not found")
 
 
 @pytest.mark.parametrize("seed", range(COUNT))

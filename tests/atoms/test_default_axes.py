@@ -1,6 +1,7 @@
 """Default schedules of convolutions and contractions of tensors use atoms that take several dimensions."""
 
 import os
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 from random import Random
@@ -11,7 +12,9 @@ from mdh.frontend.c.read import read_program
 from mdh.machine import load_machine
 from mdh.schedule.default.atoms import find_matrices
 from mdh.schedule.default.contraction_atoms import atom_outline, atom_plans
-from mdh.schedule.default.contraction_groups import find_groups, group_outline, group_plans
+from mdh.schedule.default.contraction_groups import by_turns, clustered, group_plans
+from mdh.schedule.default.group_outline import group_outline
+from mdh.schedule.default.group_products import find_groups
 from mdh.schedule.default.joining import joining_of
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Schedule
@@ -66,17 +69,21 @@ def test_any_plan_of_warp_groups_is_right(number: int) -> None:
     axes = {"m": "pqt"[: rng.choice((2, 2, 3))], "n": "j", "k": "c"}
     sizes = {d: rng.choice((7, 8, 9, 12, 14, 16)) for d in axes["m"][-2:]} | {
         "j": 64,
-        "c": rng.choice((64, 72, 128)),
+        "c": rng.choice((64, 72, 128, 512)),
     }
     sizes |= {d: rng.choice((1, 2, 3)) for d in axes["m"][:-2]}
     nest = nest_of(rng, rng.choice(("bf16", "f16", "i8")), sizes, axes)
     nest.orders |= {"A": axes["m"] + "c", "B": "j" + nest.moved + "c", "C": axes["m"] + "j"}
     nest.loops, nest.batch = axes["m"] + "j", ""
-    program, on = read_program(Source("p.c", nest.text)), load_machine("h100")
+    # of few multiprocessors, so that each has several tiles
+    program, on = read_program(Source("p.c", nest.text)), replace(load_machine("h100"), units=1)
     shape = Shape(program, program.stages[0])
+    joining = joining_of(shape, on, "cuda")
     for found in find_groups(shape, on, "cuda"):
-        every = list(group_plans(shape, found, on, joining_of(shape, on, "cuda")))
-        for plan in rng.sample(every, min(len(every), 1)):
+        every = list(group_plans(shape, found, on, joining))
+        shared = [s for plan in every for s in clustered(shape, on, plan)]
+        turns = list(by_turns(shape, found, on, joining))
+        for plan in (rng.choice(plans) for plans in (every, shared, turns) if plans):
             section = group_outline(shape, on, plan).section(program.stages[0].name)
             schedule = Schedule((section,), target="h100", program=program.name)
             judged(Case(nest.text, print_schedule(schedule)), number)

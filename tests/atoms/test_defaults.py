@@ -17,7 +17,9 @@ from mdh.machine import load_machine
 from mdh.schedule.default import default_schedule
 from mdh.schedule.default.atoms import find_matrices
 from mdh.schedule.default.contraction_atoms import atom_outline, best_plan
-from mdh.schedule.default.contraction_groups import best_group_plan, find_groups, group_outline
+from mdh.schedule.default.contraction_groups import best_group_plan
+from mdh.schedule.default.group_outline import group_outline
+from mdh.schedule.default.group_products import find_groups
 from mdh.schedule.default.joining import joining_of
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.holes import holes

@@ -42,6 +42,18 @@ def test_right(kind: str, roles: str, layout: str) -> None:
     np.testing.assert_array_equal(after["C"].astype(np.float64), product.expected(before))
 
 
+@pytest.mark.parametrize("units", [1, 3])
+def test_teams_that_take_turns(units: int) -> None:
+    """The threads of each team load the same places."""
+    schedule = swapped("bf16", "@persistent @roles(load=1, math=2, turns)")
+    schedule = (
+        schedule.replace("64, 128, ^", "64, 64, ^").replace("WGP.y", "^").replace("^, 64, ^", "^, ^, ^")
+    )
+    product = Product("bf16", "NN", 136, 128, 256)
+    before, after = computed(product.text, schedule, seed=3, units=units)
+    np.testing.assert_array_equal(after["C"].astype(np.float64), product.expected(before))
+
+
 @pytest.mark.parametrize("kind", ["tf32", "bf16", "i8"])
 def test_compiles_without_spills_and_waits(kind: str) -> None:
     program, module = lowered(

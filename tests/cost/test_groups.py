@@ -11,7 +11,8 @@ from mdh.ir.atoms import ATOMS
 from mdh.machine import load_machine
 from mdh.schedule.default.atoms import find_matrices
 from mdh.schedule.default.contraction_atoms import best_plan
-from mdh.schedule.default.contraction_groups import best_group_plan, find_groups
+from mdh.schedule.default.contraction_groups import best_group_plan
+from mdh.schedule.default.group_products import find_groups
 from mdh.schedule.default.shape import Shape
 from mdh.source import Source
 

@@ -7,7 +7,7 @@ two. The tiles of warps and of blocks are multiples of it.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import prod, sqrt
+from math import gcd, prod, sqrt
 
 from mdh.schedule.default.grid import ceil_div, power_up
 
@@ -23,13 +23,15 @@ SECTOR = 32
 class Side:
     """dims, extents: of the side, in the order of the C. near: those along which elements of an array are
     neighbours, with the bytes of each. run: what divides the tile of the last one of several dimensions.
-    dense: rows of atoms lie as matrix descriptors say (`mdh.checker.group_factors`)."""
+    dense: rows of atoms lie as matrix descriptors say (`mdh.checker.group_factors`). halo: elements that a
+    copy holds for a window along each dimension, beside those of its tile."""
 
     dims: tuple[int, ...]
     extents: tuple[int, ...]
     near: tuple[tuple[int, int], ...] = ()
     run: int = 1
     dense: bool = False
+    halo: tuple[int, ...] = ()
 
     def fits(self, size: int) -> bool:
         """Whether an atom with so many places has few that are empty."""
@@ -64,7 +66,8 @@ def side_tiles(side: Side, size: int, warp: int, warps: int) -> SideTiles | None
     for tiles, rooms in _atoms(side, size):
         for times in _factors(warp // size * warps, len(side.dims)):
             block = [t * n for t, n in zip(tiles, times, strict=True)]
-            held = [b - t + r for b, t, r in zip(block, tiles, rooms, strict=True)]
+            halo = side.halo or (0,) * len(block)
+            held = [b - t + r + h for b, t, r, h in zip(block, tiles, rooms, halo, strict=True)]
             if any(b > extent for b, extent in zip(block, side.extents, strict=True)):
                 continue
             if side.dense and not _followed(tiles, rooms, times, held):
@@ -104,34 +107,32 @@ def _followed(
     weight = apart = 1
     groups = set[int]()
     for tile, room, count, all_ in reversed(list(zip(tiles, rooms, times, held, strict=True))):
-        if (count > 1 and (tile < room or tile * apart % LINES)) or (
-            room > 1 and weight < LINES and apart != weight
-        ):
+        if (count > 1 and tile < room) or (room > 1 and weight < LINES and apart != weight):
             return False
         if weight * room > LINES and room > 1:
+            if apart * LINES % weight:
+                return False
             groups.add(apart * LINES // weight)
         weight, apart = weight * room, apart * all_
-    return len(groups) <= 1 and apart % LINES == 0
+    return len(groups) <= 1
 
 
 def _factors(n: int, count: int) -> Iterator[tuple[int, ...]]:
-    """All ways to write a power of two as a product of `count` of them."""
+    """All ways to write a number as a product of `count` others."""
     if count == 1:
         yield (n,)
         return
-    first = 1
-    while first <= n:
+    for first in (m for m in range(1, n + 1) if n % m == 0):
         yield from ((first, *rest) for rest in _factors(n // first, count - 1))
-        first *= 2
 
 
 def _shares(times: tuple[int, ...], warps: int) -> tuple[int, ...]:
     """The parts of a block along each dimension, by warps: along one of them if that will do."""
-    whole = next((i for i, n in enumerate(times) if n >= warps), None)
+    whole = next((i for i, n in enumerate(times) if n % warps == 0), None)
     if whole is not None:
         return tuple(warps if i == whole else 1 for i in range(len(times)))
     out = []
     for n in times:
-        out.append(min(n, warps))
+        out.append(gcd(n, warps))
         warps //= out[-1]
     return tuple(out)

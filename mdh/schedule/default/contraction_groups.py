@@ -6,30 +6,31 @@ The others multiply them, each with rows of its own, and the copy engine stores 
 conditions are those of the rules K166 and K170 to K174.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product as product_of
 from math import prod
 
-from mdh.cost.gpu import WORD, Joining
+from mdh.cost.gpu import Joining
 from mdh.cost.groups import GroupWork, group_seconds
-from mdh.hardware import Engine, Layer, Space
-from mdh.ir.affine import Affine
-from mdh.ir.atoms import GROUP_LANES, atoms_of
-from mdh.ir.copy_engine import MOST_STEP, unmapped
 from mdh.machine import Machine
 from mdh.schedule.default.atom_sides import NONE, SideTiles, side_tiles
-from mdh.schedule.default.atoms import PROMOTE, Factor, Matrices, ends_with, matrices_with
-from mdh.schedule.default.contraction_atoms import GROUP, PARTS, moved_bytes
-from mdh.schedule.default.grid import AXES, block_axes, ceil_div, grid_size, round_up
+from mdh.schedule.default.atoms import PROMOTE, Factor, Matrices
+from mdh.schedule.default.contraction_atoms import PARTS, moved_bytes
+from mdh.schedule.default.grid import block_axes, ceil_div, power_up, round_up
+from mdh.schedule.default.group_products import (
+    SWIZZLE,
+    dense_rows,
+    ends_along,
+    held_in_registers,
+    stored_bytes,
+    windows,
+)
 from mdh.schedule.default.operands import Tiling
-from mdh.schedule.default.outline import ScheduleBuilder, attribute, staged
 from mdh.schedule.default.shape import Shape
-from mdh.schedule.model import Arg, ArgCall, Attr, BufferPlace, Mem, Unit
 
 ROWS = (64, 128, 192, 256)
 COLUMNS = (*range(8, 128, 8), *range(128, 257, 16))
-SWIZZLE = 128
-"""Bytes of a slice along k."""
 REGISTERS = {2: "40/232", 3: "32/160"}
 """By the number of warp groups that compute, each thread's share of the registers: of one that copies, and of
 one that holds more than FEW results."""
@@ -38,9 +39,10 @@ RESULTS = 128
 """The most results of a thread."""
 SPARE, MOST_REGISTERS = 40, 248
 """Registers of a thread besides its results, and the most that a thread of a warp group has."""
-TURNS, TAKERS = ((128, 128), (64, 256)), 2
-"""Tiles that a warp group computes alone, and the warp groups that take them by turns."""
-SLOTS = 8
+TURNS, TAKERS = ((128, 128), (64, 256), (256, 64)), 2
+"""Rows and the most columns of a tile that a warp group computes alone; warp groups that take turns."""
+SLOTS, HALOS = 8, 2
+"""The most slots of copies, and those of copies with a halo."""
 CLUSTERS = ((1, 2), (2, 1), (2, 2), (1, 4), (4, 1), (2, 4), (4, 2))
 """By how many blocks of a cluster the slices of the two factors are shared."""
 SHARED_SLICES, MOST_SHARED = 8, 48
@@ -64,7 +66,8 @@ class GroupTiling(Tiling):
     """product: its m runs along the rows of a block. tiles: of the rows by dimension. size: places of a block
     along m and n. groups: warp groups that compute; turns: each computes whole tiles, by turns. slots: of the
     copies. boxed: the copy engine stores the results. shared: by how many blocks of a cluster the slices of
-    the two factors are shared."""
+    the two factors are shared; along: the dimension of the rows of those that share the right one's. window:
+    reduced dimensions that a copy of the left factor holds as a whole."""
 
     product: Matrices = field(kw_only=True)
     tiles: SideTiles = NONE
@@ -74,69 +77,13 @@ class GroupTiling(Tiling):
     boxed: bool = False
     turns: bool = False
     shared: tuple[int, int] = (1, 1)
+    along: int = -1
+    window: tuple[int, ...] = ()
 
-
-def find_groups(shape: Shape, machine: Machine, target: str) -> list[Matrices]:
-    """The stage as products for atoms of warp groups: of one dimension of rows, and of several. An atom has
-    64 rows and any multiple of 8 columns, so its rows may also run along the columns of the result: then
-    C^T = B^T A^T."""
-    if Engine.TMA not in machine.copy_engines:
-        return []
-    known = [a for a in atoms_of(machine.compute_capability) if a.grouped]
-    out: list[Matrices] = []
-    for alone in (True, False):
-        found = matrices_with(shape, machine, target, known, alone=alone)
-        if found is not None and (alone or len(found.rows.dims) + len(found.columns.dims) > 2):
-            turned = replace(
-                found, left=found.right, right=found.left, rows=found.columns, columns=found.rows
-            )
-            out += [x for x in (found, turned) if _seen(shape, x)]
-    # matrix descriptors say how rows of several dimensions lie
-    return [replace(x, rows=replace(x.rows, dense=len(x.rows.dims) > 1)) for x in out]
-
-
-def _seen(shape: Shape, found: Matrices) -> bool:
-    """Whether boxes of both factors are what its atoms read."""
-    depth, extent = SWIZZLE // found.atom.left.bytes, shape.extents[found.k]
-    whole = extent % depth == 0 or (extent > depth and _ends(shape, found))
-    rows = _rows if len(found.rows.dims) > 1 else _boxed
-    one = len(found.columns.dims) == 1
-    return whole and one and _boxed(shape, found, found.right) and rows(shape, found, found.left)
-
-
-def _ends(shape: Shape, found: Matrices) -> bool:
-    return ends_with(shape, found.k, (found.left.access, found.right.access))
-
-
-def _boxed(shape: Shape, found: Matrices, factor: Factor) -> bool:
-    """Whether the copy engine sees the array, and atoms find their elements in rows of what it brings."""
-    buffer = shape.program.buffer_of[factor.buffer]
-    seen = unmapped(buffer.shape, buffer.dtype) is None and not factor.turned
-    names = {f"{shape.stage.dims[d].name}" for d in (factor.own, found.k)}
-    # a block has one element along the other dimensions
-    places = [f.names & names for f in factor.access.index if f is not None]
-    plain = len(places[-1]) == 1 and sorted(map(len, places))[-2:] == [1, 1] and sum(map(len, places)) == 2
-    held = factor is found.left and _held(found)
-    return seen and plain and (factor.along_k or found.atom.transposes or held)
-
-
-def _held(found: Matrices) -> bool:
-    """Whether threads hold the factor along m in registers: atoms of tf32 read only rows along k from shared
-    memory."""
-    return not found.left.along_k and not found.atom.transposes and found.atom.left.bytes == WORD
-
-
-def _rows(shape: Shape, found: Matrices, factor: Factor) -> bool:
-    """Whether a box of the factor has the rows of an atom: their dimensions lie in order before k."""
-    buffer = shape.program.buffer_of[factor.buffer]
-    names = [shape.stage.dims[d].name for d in (*found.rows.dims, found.k)]
-    index = [f for f in factor.access.index if f is not None]
-    places = [[p for p, f in enumerate(index) if n in f.names] for n in names]
-    alone = all(len(p) == 1 for p in places) and len({p[0] for p in places}) == len(names)
-    ordered = places == sorted(places) and places[-1] == [len(buffer.shape) - 1]
-    seen = unmapped(buffer.shape, buffer.dtype) is None and not factor.turned
-    paces = [f.coefficient(n) for f in index for n in names if n in f.names]
-    return seen and alone and ordered and all(0 < pace <= MOST_STEP for pace in paces)
+    @property
+    def cluster(self) -> dict[int, int]:
+        """Blocks of a cluster by dimension."""
+        return {self.product.n: self.shared[0], self.along: self.shared[1]}
 
 
 def best_group_plan(
@@ -160,10 +107,9 @@ def best_group_plan(
 def group_plans(shape: Shape, found: Matrices, machine: Machine, joining: Joining) -> Iterator[GroupTiling]:
     """Candidates without clusters that fit."""
     n, size = shape.extents[found.n], found.atom.left.bytes
-    depth, others = SWIZZLE // size, prod(shape.extents[d] for d in found.others)
-    single = {d: 1 for d in range(len(shape.extents)) if d not in (found.k, *found.others)}
-    boxed = _stored(shape, found)
-    for rows in ROWS:
+    depth = SWIZZLE // size
+    boxed = stored_bytes(shape, found)
+    for rows, (window, side) in product_of(ROWS, windows(shape, found)):
         for columns in _columns(found, n):
             groups = rows // 64 if rows < 256 else 2
             results = rows // 64 // groups * columns // 2
@@ -173,73 +119,109 @@ def group_plans(shape: Shape, found: Matrices, machine: Machine, joining: Joinin
                 continue
             if not found.left.along_k and rows * size % SWIZZLE:
                 continue
-            tiles = side_tiles(found.rows, found.atom.m, rows // groups, groups)
+            tiles = side_tiles(side, found.atom.m, rows // groups, groups)
             if tiles is None:
                 continue
-            block = {**single, **tiles.block, found.n: columns}
+            block = _block(shape, found, tiles, columns)
             for part, parts in _parts(shape, found, machine, block, depth):
-                slices = {found.k: depth, **dict.fromkeys(found.others, 1)}
-                leaves = boxed > 0 and parts == 1 and columns * boxed % BOX == 0
+                leaves = boxed > 0 and parts == 1 and columns * boxed % BOX == 0 and _aligned(tiles)
+                plan = GroupTiling(
+                    block, {}, _slices(found, depth), found.k, part, parts, joining, product=found,
+                    tiles=tiles, size=(rows, columns), groups=groups, window=window,
+                )  # fmt: skip
                 for stored in (True, False) if leaves else (False,):
-                    room = machine.shared_per_block - TOKENS - (groups * STAGE if stored else 0)
-                    slots = min(
-                        SLOTS, room // ((rows + columns) * SWIZZLE), max(2, ceil_div(part, depth) * others)
-                    )
+                    slots = _slots(shape, machine, plan, groups if stored else 0)
                     if slots > 1:
-                        yield GroupTiling(
-                            block, {}, slices, found.k, part, parts, joining, product=found, tiles=tiles,
-                            size=(rows, columns), groups=groups, slots=slots, boxed=stored,
-                        )  # fmt: skip
+                        yield replace(plan, slots=slots, boxed=stored)
+
+
+def _block(shape: Shape, found: Matrices, tiles: SideTiles, columns: int) -> dict[int, int]:
+    single = {d: 1 for d in range(len(shape.extents)) if d not in (found.k, *found.others)}
+    return {**single, **tiles.block, found.n: columns}
+
+
+def _slices(found: Matrices, depth: int) -> dict[int, int]:
+    return {found.k: depth, **dict.fromkeys(found.others, 1)}
+
+
+def _slots(shape: Shape, machine: Machine, plan: GroupTiling, storing: int) -> int:
+    """Slots that fit beside what so many warp groups store through. With a window, those of the right factor:
+    the left one has two."""
+    rows, columns = plan.size
+    room = machine.shared_per_block - TOKENS - storing * STAGE
+    if plan.window:
+        room -= HALOS * prod(plan.tiles.held.values()) * SWIZZLE
+        rows = 0
+    slices = ceil_div(plan.part, plan.slices[plan.k]) * prod(shape.extents[d] for d in plan.product.others)
+    return min(SLOTS, room // ((rows + columns) * SWIZZLE), max(2, slices))
 
 
 def by_turns(shape: Shape, found: Matrices, machine: Machine, joining: Joining) -> Iterator[GroupTiling]:
     """Candidates in which one warp group multiplies a tile while another stores the results of the one
     before. Each multiprocessor has several tiles, whose grid is persistent."""
-    if not _stored(shape, found) or found.accumulators > 1 or found.others or _held(found):
+    boxed, depth = stored_bytes(shape, found), SWIZZLE // found.atom.left.bytes
+    if not boxed or found.accumulators > 1 or held_in_registers(found):
         return
-    m, n, k = (shape.extents[d] for d in (found.m, found.n, found.k))
-    single = {d: 1 for d in range(len(shape.extents)) if d != found.k}
-    for rows, columns in TURNS:
-        tiles = side_tiles(found.rows, found.atom.m, rows, 1)
-        count = ceil_div(m, rows) * ceil_div(n, columns)
-        if tiles is None or not rows < m or not columns < n or count < 2 * machine.units:
+    for (rows, most), (window, side) in product_of(TURNS, windows(shape, found)):
+        tiles = side_tiles(side, found.atom.m, rows, 1)
+        columns = max((c for c in _columns(found, shape.extents[found.n]) if c <= most), default=0)
+        if tiles is None or not _aligned(tiles) or not columns or columns * boxed % BOX:
             continue
-        depth = SWIZZLE // found.atom.left.bytes
-        room = machine.shared_per_block - TOKENS - TAKERS * STAGE
-        slots = min(SLOTS, room // ((rows + columns) * SWIZZLE), max(2, ceil_div(k, depth)))
-        block = {**single, **tiles.block, found.n: columns}
-        yield GroupTiling(
-            block, {}, {found.k: depth}, found.k, k, 1, joining, product=found, tiles=tiles,
-            size=(rows, columns), groups=TAKERS, slots=slots, boxed=True, turns=True,
+        block = _block(shape, found, tiles, columns)
+        parts = [ceil_div(shape.extents[d], tile) for d, tile in block.items()]
+        # a loop of a block would be around its results
+        axes = block_axes(block, shape.extents, machine)
+        if prod(parts) < 2 * machine.units or len(axes) < sum(n > 1 for n in parts):
+            continue
+        plan = GroupTiling(
+            block, {}, _slices(found, depth), found.k, shape.extents[found.k], 1, joining, product=found,
+            tiles=tiles, size=(rows, columns), groups=TAKERS, boxed=True, turns=True, window=window,
         )  # fmt: skip
+        slots = _slots(shape, machine, plan, TAKERS)
+        if slots > 1:
+            yield replace(plan, slots=slots)
 
 
 def clustered(shape: Shape, machine: Machine, plan: GroupTiling) -> Iterator[GroupTiling]:
     """The plan with clusters whose blocks share slices, where there are enough slices to be worth it."""
     found = plan.product
     slices = ceil_div(plan.part, plan.slices[plan.k]) * prod(shape.extents[d] for d in found.others)
-    if slices < SHARED_SLICES or len(found.rows.dims) > 1 or _held(found):
+    if slices < SHARED_SLICES or held_in_registers(found):
         return
+    # the most blocks lie along it
+    along = max(found.rows.dims, key=lambda d: ceil_div(shape.extents[d], plan.block[d]))
     for shared in CLUSTERS:
         count = prod(shared)
-        tiles = {
-            **plan.block,
-            found.m: shared[1] * plan.block[found.m],
-            found.n: shared[0] * plan.block[found.n],
-        }
+        of = replace(plan, shared=shared, along=along)
+        tiles = {**plan.block, **{d: n * plan.block[d] for d, n in of.cluster.items()}}
         # one cluster alone is none: its blocks are a grid
         several = any(shape.extents[d] > tile for d, tile in tiles.items())
-        fits = all(tiles[d] <= shape.extents[d] for d in (found.m, found.n))
-        sides = zip(found.factors, (found.m, found.n), shared, strict=True)
-        whole = all(_falls(f, plan.block[d], of) for f, d, of in sides)
+        fits = all(tiles[d] <= shape.extents[d] for d in of.cluster)
+        held = [plan.tiles.held[d] for d in found.rows.dims]
+        whole = shared[0] == 1 or (dense_rows(shape, found) and _falls(found.left, held, shared[0]))
+        whole = whole and _falls(found.right, [plan.block[found.n]], shared[1])
         if count <= machine.cluster and several and fits and whole:
-            yield replace(plan, shared=shared)
+            yield of
 
 
-def _falls(factor: Factor, tile: int, parts: int) -> bool:
+def _falls(factor: Factor, tiles: Sequence[int], parts: int) -> bool:
     """Whether a slice falls into so many parts that are boxes of whole lines. One whose rows run along k is
-    cut along its own dimension, others also along k."""
-    return not factor.along_k or tile % (parts * LINES) == 0
+    cut along one of its own dimensions, others also along k. tiles: along its own dimensions."""
+    if not factor.along_k or parts == 1:
+        return True
+    # a box goes through the dimensions behind the one that is cut
+    rows = ((t, prod(tiles[i:])) for i, t in enumerate(tiles))
+    return any(t % parts == 0 and n // parts % LINES == 0 for t, n in rows)
+
+
+def _aligned(tiles: SideTiles) -> bool:
+    """Whether boxes of an atom's rows begin at whole lines where it has empty places."""
+    rooms = 1
+    for tile in [*tiles.atom.values()][:0:-1]:
+        rooms *= power_up(tile)
+        if tile < power_up(tile):
+            return rooms % LINES == 0
+    return True
 
 
 def _crooked(factor: Factor) -> bool:
@@ -277,34 +259,14 @@ def _parts(
         part = round_up(ceil_div(extent, parts), depth)
         if part < SLICES_LEAST * depth or blocks * parts > machine.units:
             return
-        if ceil_div(extent, part) == parts and (extent % part == 0 or _ends(shape, found)):
+        if ceil_div(extent, part) == parts and (extent % part == 0 or ends_along(shape, found)):
             yield part, parts
-
-
-def _stored(shape: Shape, found: Matrices) -> int:
-    """Bytes of a result that can leave by the copy engine; 0: it cannot."""
-    if len(shape.stage.results) != 1 or len(shape.writes) != 1 or len(found.rows.dims) > 1:
-        return 0
-    write = shape.writes[0]
-    buffer = shape.program.buffer_of[write.buffer]
-    if unmapped(buffer.shape, buffer.dtype) is not None:
-        return 0
-    places = []
-    for d in (found.m, found.n):
-        plain = Affine.var(shape.stage.dims[d].name)
-        at = [p for p, f in enumerate(write.index) if f == plain and buffer.shape[p] == shape.extents[d]]
-        moved = [p for p, f in enumerate(write.index) if f is not None and plain.names & f.names]
-        if len(at) != 1 or moved != at:
-            return 0
-        places += at
-    return buffer.dtype.bytes if places[1] == len(buffer.shape) - 1 else 0
 
 
 def group_work(shape: Shape, plan: GroupTiling, moved: tuple[int, int]) -> GroupWork:
     """What a plan has to do. moved: bytes of memory traffic, and those of the results."""
     found, depth = plan.product, plan.slices[plan.k]
-    clusters = {found.m: plan.shared[1], found.n: plan.shared[0]}
-    counts = ((ceil_div(shape.extents[d], t), clusters.get(d, 1)) for d, t in plan.block.items())
+    counts = ((ceil_div(shape.extents[d], t), plan.cluster.get(d, 1)) for d, t in plan.block.items())
     return GroupWork(
         found.atom,
         plan.size,
@@ -318,75 +280,13 @@ def group_work(shape: Shape, plan: GroupTiling, moved: tuple[int, int]) -> Group
         boxed=plan.boxed,
         turned=shape.contiguous(shape.writes[0]) in found.rows.dims,
         turns=plan.turns,
-        held=_held(found),
+        held=held_in_registers(found),
         parts=plan.parts,
         joining=plan.joining,
         shared=plan.shared,
+        copied=prod(plan.tiles.held.values()) / prod(shape.extents[d] for d in plan.window)
+        if plan.window
+        else 0,
         crooked=(_crooked(found.left), _crooked(found.right)),
         promote=PROMOTE if found.atom.coarse else 0,
     )
-
-
-def group_outline(shape: Shape, machine: Machine, plan: GroupTiling) -> ScheduleBuilder:
-    """The steps of a plan."""
-    first, found = plan.first, plan.product
-    axes = block_axes(first, shape.extents, machine, shape.contiguous(shape.writes[0]))
-    blocks = grid_size(axes, first, shape.extents)
-    attrs: list[Attr] = []
-    # a cluster may span a side: then no axis of the grid is left for it
-    shares = {found.m: plan.shared[1], found.n: plan.shared[0]}
-    whole = {d for d, n in shares.items() if n > 1 and first[d] * n >= shape.extents[d]}
-    ordered = any(d in axes and d not in whole for d in found.rows.dims) and found.n in axes.keys() - whole
-    if ordered and plan.parts == 1 and blocks > machine.units:
-        attrs += [attribute("order", ArgCall("grouped", (Arg(GROUP),))), Attr("persistent", ())]
-    outline = ScheduleBuilder(shape)
-    if max(plan.shared) > 1:
-        together = {d: tile * shares.get(d, 1) for d, tile in first.items()}
-        clusters = {d: Unit(Layer.CLU, u.axis) for d, u in axes.items()}
-        outline.step(together, dict(clusters), entries=plan.entries(shape), attrs=tuple(attrs))
-        blocks_of = [d for d in (found.n, found.m) if shares[d] > 1]
-        units = {d: Unit(Layer.BLK, axis) for d, axis in zip(blocks_of, AXES, strict=False)}
-        outline.step(first, dict(units), attrs=(_roles(found, plan),))
-    else:
-        attrs.append(_roles(found, plan))
-        outline.step(first, dict(axes), entries=plan.entries(shape), attrs=tuple(attrs))
-    store = (attribute("store", Engine.TMA),) if plan.boxed else ()
-    results = {b: staged(shape, b, Space.RM, None, *store) for b in shape.outputs}
-    others, slices = dict.fromkeys(found.others, 1), {found.k: plan.slices[found.k]}
-    if outline.tiles[found.k] <= slices[found.k]:
-        # one loop through all slices, so that its slots are filled ahead
-        slices |= others
-    elif others:
-        outline.step(others, entries=results)
-        results = {}
-    pairs_of = zip(found.factors, plan.shared, strict=True)
-    copies = {f.buffer: _copy(f, shared=count > 1) for f, count in pairs_of}
-    outline.step(slices, entries=results | copies, attrs=(attribute("stages", plan.slots),))
-    own = {found.left.buffer: staged(shape, found.left.buffer, Space.RM)} if _held(found) else {}
-    if plan.groups > 1 and not plan.turns:
-        units = {d: Unit(Layer.WGP, axis) for d, axis in zip(plan.tiles.split, "yz", strict=False)}
-        outline.step(plan.tiles.warp, units, entries=own)
-    elif own:
-        outline.step(plan.tiles.warp, entries=own)
-    atom = found.atom
-    tiles = {d: ("m", tile) for d, tile in plan.tiles.atom.items()}
-    columns = plan.block[found.n]
-    terms = plan.part * prod(shape.extents[d] for d in found.others)
-    taken = {**tiles, found.n: ("n", columns), found.k: ("k", atom.k)}
-    outline.atoms(taken, atom, *found.promotion(terms))
-    return outline
-
-
-def _roles(found: Matrices, plan: GroupTiling) -> Attr:
-    results = prod(plan.size) // (plan.groups * GROUP_LANES)
-    shares = REGISTERS.get(plan.groups) if found.accumulators * results > FEW or plan.turns else None
-    args = [Arg(1, name="load"), *([Arg(plan.groups, name="math")] if plan.turns else [])]
-    args += [Arg(shares, name="regs")] if shares else []
-    return Attr("roles", tuple([*args, Arg("turns")] if plan.turns else args))
-
-
-def _copy(factor: Factor, *, shared: bool) -> Mem:
-    layout = tuple(p + 1 for p in factor.layout)
-    said = (Arg(Engine.TMA), Arg("multicast")) if shared else (Arg(Engine.TMA),)
-    attrs = (Attr("copy", said), attribute("swizzle", SWIZZLE))
-    return Mem(BufferPlace(factor.buffer, Space.SM, layout), attrs)

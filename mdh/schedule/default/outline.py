@@ -54,17 +54,19 @@ class ScheduleBuilder:
         entries: Mapping[str, Mem] | None = None,
         attrs: Sequence[Attr] = (),
         cyclic: Mapping[int, int] | None = None,
+        around: bool = False,
     ) -> None:
         """Adds a step. Tiles are cut to what is left; entries and units without effect are left out.
 
         tiles: by dimension; absent ones keep their tile. units: who takes the parts; absent dimensions are
-        loops. entries: by buffer. cyclic: elements that units of a dimension take in turn. A step without
-        effect is not written.
+        loops. entries: by buffer. cyclic: elements that units of a dimension take in turn. around: slots look
+        ahead in a loop around the step. A step without effect is not written.
         """
         units, entries = units or {}, entries or {}
         new = [max(1, min(tiles.get(d, t), t)) for d, t in enumerate(self.tiles)]
         if new != self.tiles or entries:
-            self._add(new, units, entries, attrs, cyclic or {})
+            looping = around or _loops(self.tiles, new, units)
+            self._add(new, units, entries, [a for a in attrs if looping or a.name not in LOOP], cyclic or {})
 
     def atoms(self, axes: Mapping[int, tuple[str, int]], atom: Atom, *more: Attr) -> None:
         """Adds a step of tensor cores. axes: by dimension the axis of the atom (m, n or k) and its elements
@@ -91,7 +93,6 @@ class ScheduleBuilder:
             turns = (attribute("cyclic", cyclic[d]),) if d in cyclic else ()
             cores.append(Core(unit, turns) if unit is not None and said else Core(Caret()))
         caret = Mem(Caret())
-        looping = _loops(self.tiles, new, units)
         self.steps.append(
             Step(
                 len(self.steps) + 1,
@@ -99,7 +100,7 @@ class ScheduleBuilder:
                 tuple(entries.get(b, caret) for b in self.shape.inputs),
                 tuple(entries.get(b, caret) for b in self.shape.outputs),
                 tuple(cores),
-                tuple(a for a in attrs if looping or a.name not in LOOP),
+                tuple(attrs),
             )
         )
         self.tiles = new
