@@ -176,7 +176,7 @@ HALO = """1: (de-)comp( 1, {p}, {q}, 24, ^, ^, ^ )
 @pytest.mark.parametrize("turns", ["", ", math=2, turns"])
 @pytest.mark.parametrize("c", [16, 32])
 @pytest.mark.parametrize(("slots", "inflight"), [(1, ""), (3, ""), (3, "@inflight(2)"), (2, "@inflight(0)")])
-@pytest.mark.parametrize(("sizes", "block"), [((14, 16), (8, 8)), ((9, 10), (8, 7))])
+@pytest.mark.parametrize(("sizes", "block"), [((14, 16), (8, 8)), ((9, 10), (8, 7)), ((2, 70), (1, 64))])
 def test_halos(
     sizes: tuple[int, int], block: tuple[int, int], slots: int, inflight: str, c: int, turns: str
 ) -> None:
