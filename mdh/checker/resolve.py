@@ -55,7 +55,7 @@ def resolve(draft: Draft) -> tuple[StagePlan, Found]:
     grid = replace(_grid(draft, order, found), one_cluster=_one_cluster(draft, steps, order))
     results = len(draft.stage.results)
     roles = _roles(draft, steps, found)
-    return StagePlan(draft.stage, tuple(steps), order, grid, ((),) * results, roles), found
+    return StagePlan(draft.program, draft.stage, tuple(steps), order, grid, ((),) * results, roles), found
 
 
 def _initial_attributes(draft: Draft) -> tuple[Attr, ...]:

@@ -50,7 +50,7 @@ from mdh.ir.matrix import (
     SharedMatrix,
     StoreMatrix,
 )
-from mdh.report.expression_text import expression_text
+from mdh.ir.expression_text import expression_text
 
 
 def module_text(module: Module) -> str:

@@ -21,7 +21,7 @@ from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.tuner.local_search.neighbours import MOVES, neighbour
-from mdh.tuner.local_search.subject import Move, SearchSubject, subject_of
+from mdh.tuner.local_search.subject import Move, SearchSubject, Subjects, subject_of
 from mdh.tuner.order import Order
 from mdh.tuner.session import make_session, prepared
 from mdh.tuner.start import nothing_legal
@@ -58,7 +58,7 @@ def test_neighbours_are_schedules(name: str, machine: str, target: str, workload
     sizes = {"M": 1024, "N": 1024, "K": 1024} if workload.startswith("matmul") else {}
     program = read_program(WORKLOADS[workload].source, defines=sizes)
     on: Machine = load_machine(machine)
-    subjects: dict[str | None, SearchSubject] = {None: subject_of(program, program.stages[0], on, target)}
+    subjects = Subjects(program, on, target)
     rng, codes, made = Random(1), Counter[str](), set[str]()
     for _ in range(300):
         found = neighbour(schedule, subjects, rng)
@@ -127,7 +127,7 @@ def test_every_attribute_of_tensor_cores_is_changed_to_something_legal() -> None
     schedule = replace(parse_schedule(Source(CLUSTERED, text)), target=None, program=None, sizes=())
     program = read_program(WORKLOADS["matmul_bf16"].source, defines={"M": 1024, "N": 1024, "K": 1024})
     on = load_machine("h200")
-    subjects: dict[str | None, SearchSubject] = {None: subject_of(program, program.stages[0], on, "cuda")}
+    subjects = Subjects(program, on, "cuda")
     rng, left = Random(5), set(CHANGED)
     for _ in range(20_000):
         found = neighbour(schedule, subjects, rng)
