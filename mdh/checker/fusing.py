@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from mdh.checker.subject import at, listed, nearest
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.expression_text import expression_text
-from mdh.ir.fusion import Group, Unfit, fused, fusible, obstacle
+from mdh.ir.fusion import FusionError, Group, fused, fusible, obstacle
 from mdh.ir.program import Program, Stage
 from mdh.schedule.model import Fuse, Section
 
@@ -61,7 +61,7 @@ def _unfit(program: Program, stage: Stage, fuses: tuple[Fuse, ...]) -> Iterator[
         before = (*before, fuse.names)
 
 
-def _access(unfit: Unfit) -> str:
+def _access(unfit: FusionError) -> str:
     if unfit.access is None:
         return ""
     buffer, index = unfit.access

@@ -8,6 +8,7 @@ The arrays stay as they are. For this stage alone they are seen in another shape
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from math import prod
 
 from mdh.ir.affine import Affine, from_expr, to_expr
@@ -20,7 +21,7 @@ Group = tuple[str, ...]
 """Names of dimensions that become one, in the order of their places in memory: the last one runs fastest."""
 
 
-class Unfit(Exception):
+class FusionError(Exception):
     """Dimensions cannot be one. why: in words. access: the array and index that forbids it, if one does."""
 
     def __init__(self, why: str, access: tuple[str, tuple[Expr, ...]] | None = None) -> None:
@@ -37,7 +38,7 @@ class Run:
 
 
 def fused(program: Program, stage: Stage, groups: Sequence[Group]) -> Program:
-    """The program of this stage alone, in which each group of dimensions is one. Raises Unfit.
+    """The program of this stage alone, in which each group of dimensions is one. Raises FusionError.
 
     The new dimension stands where the first of its group stood. It runs over the points of the group in the
     order of the names, which for reduced dimensions is C's. So each result combines the same values in the
@@ -50,11 +51,11 @@ def fused(program: Program, stage: Stage, groups: Sequence[Group]) -> Program:
     return replace(program, stages=(stage,), statements=(), syntax=None)
 
 
-def obstacle(program: Program, stage: Stage, groups: Sequence[Group]) -> Unfit | None:
+def obstacle(program: Program, stage: Stage, groups: Sequence[Group]) -> FusionError | None:
     """Why the groups cannot be fused; None if they can."""
     try:
         fused(program, stage, groups)
-    except Unfit as unfit:
+    except FusionError as unfit:
         return unfit
     return None
 
@@ -113,19 +114,19 @@ class _Fusion:
         self.name = unused("_".join(group), taken)
         self.extent = prod(self.dims[name].extent for name in group)
         if self.extent > integer_range(I32)[1]:
-            raise Unfit(f"together they have {self.extent} iterations, more than an int counts")
+            raise FusionError(f"together they have {self.extent} iterations, more than an int counts")
         self.runs = self._runs()
 
     def _demand_order(self) -> None:
         kinds = {self.dims[name].kind for name in self.group}
+        if DimKind.PS in kinds:
+            raise FusionError("a prefix sum goes along one of them")
         if len(kinds) > 1:
-            raise Unfit("some are reduced and some are not")
-        if kinds == {DimKind.PS}:
-            raise Unfit("a prefix sum goes along them")
+            raise FusionError("some are reduced and some are not")
         reduced = [d.name for d in self.stage.dims if d.kind is DimKind.PW]
         places = [reduced.index(name) for name in self.group if name in reduced]
-        if any(b != a + 1 for a, b in zip(places, places[1:], strict=False)):
-            raise Unfit("reduced dimensions keep the order of the C, without others between them")
+        if any(b != a + 1 for a, b in pairwise(places)):
+            raise FusionError("reduced dimensions keep the order of the C, without others between them")
 
     @cached_property
     def done(self) -> tuple[Stage, Program]:
@@ -148,9 +149,7 @@ class _Fusion:
         if run is None:
             return buffer
         first, last, shape = run.first, run.last, buffer.shape
-        return replace(
-            buffer, shape=(*shape[:first], prod(shape[first : last + 1]), *shape[last + 1 :])
-        )
+        return replace(buffer, shape=(*shape[:first], prod(shape[first : last + 1]), *shape[last + 1 :]))
 
     def _result(self, result: Result) -> Result:
         return replace(
@@ -166,7 +165,7 @@ class _Fusion:
         )
 
     def rewritten(self, e: Expr) -> Expr:
-        """An expression in terms of the new dimension. Raises Unfit if it uses one of the group by itself."""
+        """An expression by the new dimension. Raises FusionError if it has another use of the group."""
         match e:
             case Load():
                 return replace(e, index=self._index(e.buffer, e.index))
@@ -174,7 +173,7 @@ class _Fusion:
                 if name not in self.long:
                     return Const(0, dtype)
                 if len(self.long) > 1:
-                    raise Unfit(f"the value of `{name}` is used, not only to find elements of arrays")
+                    raise FusionError(f"the value of `{name}` is used, not only to find elements of arrays")
                 return Var(self.name, dtype)
             case _:
                 return map_children(e, self.rewritten)
@@ -182,7 +181,7 @@ class _Fusion:
     # -- accesses ----------------------------------------------------------------------------------------
 
     def _runs(self) -> dict[str, Run]:
-        """The array dimensions that become one. Raises Unfit if accesses of an array disagree."""
+        """The array dimensions that become one. Raises FusionError if accesses of an array disagree."""
         out: dict[str, Run] = {}
         if len(self.long) < 2:
             return out
@@ -191,10 +190,10 @@ class _Fusion:
             if not used:
                 continue
             if missing := [name for name in self.long if name not in used]:
-                raise Unfit(f"an access uses `{min(used)}` without `{missing[0]}`", (buffer, index))
+                raise FusionError(f"an access uses `{min(used)}` without `{missing[0]}`", (buffer, index))
             run = self._run(buffer, index)
             if out.setdefault(buffer, run) != run:
-                raise Unfit("another access has them elsewhere in the array", (buffer, index))
+                raise FusionError("another access has them elsewhere in the array", (buffer, index))
         return out
 
     def _run(self, buffer: str, index: tuple[Expr, ...]) -> Run:
@@ -205,19 +204,19 @@ class _Fusion:
             [k for k, e in enumerate(index) if any(v.name == name for v in _direct(e))] for name in self.long
         ]
         if any(len(found) != 1 for found in places):
-            raise Unfit("an access has one of them in several places", (buffer, index))
+            raise FusionError("an access has one of them in several places", (buffer, index))
         at = [found[0] for found in places]
         between = [k for k in range(at[0], at[-1] + 1) if k not in at]
         if sorted(at) != at or len(set(at)) < len(at) or any(shape[k] > 1 for k in between):
-            raise Unfit("an access does not have them side by side, in this order", (buffer, index))
+            raise FusionError("an access does not have them side by side, in this order", (buffer, index))
         for k, name in zip(at, self.long, strict=True):
             function = self._affine(index[k])
             if function is None or function.coefficient(name) != 1 or not function.names <= self.dims.keys():
-                raise Unfit(f"an access does not go along `{name}` in steps of one", (buffer, index))
+                raise FusionError(f"an access does not go along `{name}` in steps of one", (buffer, index))
             if k != at[0] and function != Affine.var(name):
-                raise Unfit(f"an access adds something to `{name}`", (buffer, index))
+                raise FusionError(f"an access adds something to `{name}`", (buffer, index))
             if k != at[0] and shape[k] != self.dims[name].extent:
-                raise Unfit(
+                raise FusionError(
                     f"`{name}` runs over {self.dims[name].extent} of {shape[k]} elements", (buffer, index)
                 )
         return Run(at[0], at[-1])
@@ -237,11 +236,11 @@ class _Fusion:
         for k in inner:
             function = self._affine(index[k])
             if function is None or not function.names <= self.dims.keys():
-                raise Unfit("data decides where an access of the same array goes", (buffer, index))
+                raise FusionError("data decides where an access of the same array goes", (buffer, index))
             low, high = function.bounds(self.ranges)
             # beside the first one, an index that leaves the array would come out in another row
             if k > run.first and (low < 0 or high >= shape[k]):
-                raise Unfit("another access of the array may leave its rows", (buffer, index))
+                raise FusionError("another access of the array may leave its rows", (buffer, index))
             whole += function.scale(prod(shape[k + 1 : run.last + 1]))
         joined = to_expr(self._in_one(whole))
         before, after = index[: run.first], index[run.last + 1 :]
@@ -253,4 +252,3 @@ class _Fusion:
             return place
         rest = Affine(tuple((n, c) for n, c in place.terms if n not in self.long), place.const)
         return rest + Affine.var(self.name)
-

@@ -71,9 +71,7 @@ def _gpu(cc: list[Blocking], parts: list[Blocking], machine: Machine) -> None:
             longest.thread_axis = 1 if lanes > 1 else 0
 
 
-def plan_of(
-    program: Program, stage: Stage, cuts: list[Blocking], combine: tuple[Combine, ...]
-) -> StagePlan:
+def plan_of(program: Program, stage: Stage, cuts: list[Blocking], combine: tuple[Combine, ...]) -> StagePlan:
     """A step for blocks, one for threads, and the loops of a thread. combine: how the parts of the only
     result meet."""
     blocks = [(c.extent, c.block_tile, c.block_axis) for c in cuts]

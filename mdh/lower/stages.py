@@ -30,8 +30,8 @@ from mdh.machine import Machine
 
 @dataclass(frozen=True)
 class Context:
-    """What a stage's lowering needs of the plan. program: as the stage sees it. observe: sees every kernel between
-    the passes."""
+    """What a stage's lowering needs of the plan. program: as the stage sees it. observe: sees every kernel
+    between the passes."""
 
     program: Program
     machine: Machine

@@ -160,8 +160,8 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Fuse:
-    """`fuse n, p, q`: dimensions that are one in the steps of the section, the fastest in memory last. spans: of
-    the names."""
+    """`fuse n, p, q`: dimensions that are one in the steps of the section, the fastest in memory last.
+    spans: of the names."""
 
     names: tuple[str, ...]
     span: Span | None = field(default=None, compare=False, repr=False)

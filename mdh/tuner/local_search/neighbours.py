@@ -44,9 +44,7 @@ class Neighbours:
     count = 1 << 62
     """The size of the space is unknown; this is more than can be measured."""
 
-    def __init__(
-        self, plan: Callable[[Schedule], Plan], subjects: Subjects, rng: Random
-    ) -> None:
+    def __init__(self, plan: Callable[[Schedule], Plan], subjects: Subjects, rng: Random) -> None:
         self._check, self._subjects, self._rng = plan, subjects, rng
         self._starts: list[str] = []
         self._ranked: list[tuple[float, str]] = []

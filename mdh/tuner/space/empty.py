@@ -47,7 +47,11 @@ def _no_value(names: Sequence[str], openings: Sequence[VariablePlace]) -> Diagno
 
 
 def _stuck(
-    tally: Tally, number: int, names: Sequence[str], openings: Sequence[VariablePlace], stages: Sequence[Stage]
+    tally: Tally,
+    number: int,
+    names: Sequence[str],
+    openings: Sequence[VariablePlace],
+    stages: Sequence[Stage],
 ) -> Diagnostic:
     """The first step of a dimension after which nothing is possible. number: its index in its stage."""
     chain, layers = tally.chain, tally.paths.layers
