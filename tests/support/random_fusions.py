@@ -82,8 +82,11 @@ def random_fusion(seed: int) -> RandomFusion:
         later = "\n".join([*second, "      " + _doubled(d, stage)])
     nest = "\n".join(f"    for (int {x} = 0; {x} < {d.extents[x]}; {x}++)" for x in loops)
     shapes = {x: "".join(f"[{n}]" for n in shape) for x, shape in d.arrays.items()}
+    # what the first nest computes may stay inside of the function
+    inner = later and not d.reduced and d.chance(0.5)
+    local = f"    {kind} O{shapes.pop('O')};\n" if inner else ""
     params = ", ".join(f"{'' if x in 'OP' else 'const '}{kind} {x}{s}" for x, s in sorted(shapes.items()))
-    d.text = f"void fusion({params}) {{\n{nest}\n      {update}\n{later}\n}}\n"
+    d.text = f"void fusion({params}) {{\n{local}{nest}\n      {update}\n{later}\n}}\n"
     return d
 
 
