@@ -80,3 +80,21 @@ def test_refused_or_right_in_the_interpreter(seed: int) -> None:
     run(lower(plan), arrays, seed=seed)
     for name, bounded in want.items():
         assert fits(arrays[name], bounded).all(), (name, text)
+
+
+@pytest.mark.parametrize("seed", range(COUNT))
+def test_default_schedules_are_right(seed: int) -> None:
+    random, machine = random_fusion(seed), load_machine("h200")
+    program = read_program(Source(f"fusion_{seed}.c", random.text))
+    plan = planned(program, None, machine, "cuda")
+    arrays = random_arrays(program, seed, "exact", {})
+    want = evaluate_bounded(program, arrays, exact=True)
+    run(lower(plan), arrays, seed=seed)
+    for name, bounded in want.items():
+        assert fits(arrays[name], bounded).all(), (name, plan.text)
+
+
+def test_much_is_fused_and_much_is_refused() -> None:
+    drawn_ones = [drawn(seed, load_machine("h200")) for seed in range(40)]
+    assert sum(wrong for _, _, wrong in drawn_ones) >= 10
+    assert sum("fuse" in text and not wrong for _, text, wrong in drawn_ones) >= 10

@@ -179,8 +179,8 @@ def _searcher(order: Order, ground: Ground, space: ExactSpace, default: Schedule
                 "F185", f"the sampler `{AROUND}` makes schedules of its own: {option} has no points of them",
                 help="leave one of the two out",
             )  # fmt: skip
-    subjects = Subjects(program, machine, target)
-    return Neighbours(partial(_checked, order, ground, default), subjects, Random(f"{order.seed} {AROUND}"))
+    subject = Subjects(program, machine, target).of
+    return Neighbours(partial(_checked, order, ground, default), subject, Random(f"{order.seed} {AROUND}"))
 
 
 def _checked(order: Order, ground: Ground, default: Schedule, schedule: Schedule) -> Plan:

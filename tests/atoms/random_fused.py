@@ -22,20 +22,15 @@ class Contraction:
 
     @property
     def groups(self) -> set[tuple[str, ...]]:
-        """Neighbours of more than one iteration, which can be one."""
-        return {g for g in self._long if len(g) > 1}
+        """Neighbours, without those of one iteration, which are in no one's way."""
+        pairs = (
+            zip(names, extents, strict=True) for names, extents in zip(self.names, self.sides, strict=True)
+        )
+        return {tuple(n for n, e in side if e > 1) for side in pairs}
 
     @property
     def names(self) -> tuple[tuple[str, ...], ...]:
         return tuple(tuple(f"{x}{n}" for n in range(len(s))) for x, s in zip("ijk", self.sides, strict=True))
-
-    @property
-    def _long(self) -> list[tuple[str, ...]]:
-        out = []
-        for names, extents in zip(self.names, self.sides, strict=True):
-            places = [n for n, e in enumerate(extents) if e > 1]
-            out.append(names[places[0] : places[-1] + 1] if places else ())
-        return out
 
     @property
     def text(self) -> str:
@@ -70,8 +65,8 @@ void contraction(const {of} A{shape["A"]}, const {of} B{shape["B"]}, {out} C{sha
 
 
 def contraction(rng: Random) -> Contraction:
-    kind = rng.choice(("bf16", "f16", "f16", "i8", "f64"))
-    depth = {"i8": 128, "f64": 16}.get(kind, 64)
+    kind = rng.choice(("bf16", "f16", "f16", "i8", "f64", "f32"))
+    depth = {"i8": 128, "f64": 16, "f32": 16}.get(kind, 64)
     sides = (
         _cut(rng, rng.choice((16, 32, 48, 70, 98))), _cut(rng, rng.choice((16, 32, 64))),
         _cut(rng, depth * rng.choice((1, 1, 2))),

@@ -23,7 +23,7 @@ from mdh.target.nvrtc import compile_cubin
 from mdh.verify.verdict import fits
 from tests.atoms.blocks import numpy_type
 from tests.atoms.products import Product, whole_numbers
-from tests.atoms.random_fused import contraction
+from tests.atoms.random_fused import Contraction, contraction
 from tests.atoms.warps import run
 from tests.support.corpus import WORKLOADS
 
@@ -58,6 +58,22 @@ def test_no_spills_in_a_point_convolution() -> None:
     assert cubin.spill_bytes == 0 and not cubin.warnings
 
 
+@pytest.mark.parametrize(
+    ("name", "groups"), [("ccsdt_1", ()), ("ccsdt_3", ()), ("ccsdt_1_double", (("a", "b"), ("e", "f")))]
+)
+def test_what_stays_a_contraction_is_fused_on_tensor_cores_alone(
+    name: str, groups: tuple[tuple[str, ...], ...]
+) -> None:
+    assert section_of(read_program(WORKLOADS[name].source)).groups == groups
+
+
+def test_a_contraction_that_is_a_product_is_fused() -> None:
+    case = Contraction("f32", ((5, 7), (32,), (16,)), "NT", narrow=False, apart=False)
+    program = read_program(Source("contraction.c", case.text))
+    for machine in ("h200", "v100"):
+        assert section_of(program, machine).groups == (("i0", "i1"),)
+
+
 @pytest.mark.parametrize("seed", range(COUNT))
 def test_default_schedules_are_right(seed: int) -> None:
     rng = Random(seed)
@@ -65,7 +81,8 @@ def test_default_schedules_are_right(seed: int) -> None:
     program = read_program(Source("contraction.c", case.text))
     schedule = default_schedule(program, on, "cuda")
     assert parse_schedule(Source("<default>", print_schedule(schedule))) == schedule
-    assert set(schedule.sections[0].groups) <= case.groups
+    long = {d.name for d in program.stages[0].dims if d.extent > 1}
+    assert {tuple(n for n in g if n in long) for g in schedule.sections[0].groups} <= case.groups
     module = lower(Pipeline().check(program, schedule, on, "cuda").plan)
     arrays = whole_numbers(program, seed)
     want = evaluate_bounded(program, arrays, exact=True)["C"]

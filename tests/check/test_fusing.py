@@ -133,8 +133,8 @@ def test_spaces_and_neighbours_keep_the_line() -> None:
     assert space.schedule(point).sections[0].groups == (("n", "p", "q"),)
     found = space.draw_legal(Random(1))
     assert found is not None and found[1].stages[0].fused == (("n", "p", "q"),)
-    subjects, rng = Subjects(program, machine, "cuda"), Random(2)
-    changed = [neighbour(default, subjects, rng) for _ in range(50)]
+    subject, rng = Subjects(program, machine, "cuda").of, Random(2)
+    changed = [neighbour(default, subject, rng) for _ in range(50)]
     assert all(s.sections[0].groups == (("n", "p", "q"),) for s in changed if s is not None)
     assert any(s is not None for s in changed)
 

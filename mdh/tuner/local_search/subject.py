@@ -35,6 +35,10 @@ Move = Callable[[Steps, SearchSubject, Random], Steps | None]
 """One change at a random place; None if there is no such place. The result need not be legal."""
 
 
+SubjectOf = Callable[[Section], SearchSubject]
+"""The subject of a section."""
+
+
 class Subjects:
     """The subjects of the sections of a program's schedules. Sections that fuse dimensions have others."""
 
