@@ -58,7 +58,7 @@ def resolve(draft: Draft) -> tuple[StagePlan, Found]:
     roles = _roles(draft, steps, found)
     slots = _slots(draft, steps, staging, order, grid, roles, found)
     steps = [replace(step, stages=slots.get(i, 1)) for i, step in enumerate(steps)]
-    return StagePlan(draft.stage, tuple(steps), order, grid, ((),) * results, roles), found
+    return StagePlan(draft.program, draft.stage, tuple(steps), order, grid, ((),) * results, roles), found
 
 
 def _initial_attributes(draft: Draft) -> tuple[Attr, ...]:

@@ -1,8 +1,11 @@
 """Runs the checker: takes a program, a schedule and a machine, and returns a plan or raises every reason
 against it."""
 
+from dataclasses import replace
+
 from mdh.checker.atoms import CODE as ATOM
 from mdh.checker.concrete import concrete
+from mdh.checker.fusing import stage_in, view_of
 from mdh.checker.holes import unbound_holes
 from mdh.checker.resolve import resolve
 from mdh.checker.rules import ATOM_RULES, DRAFT_RULES, PLAN_RULES, PROGRAM_RULES, SHAPE_RULES, TILE_RULES
@@ -44,13 +47,20 @@ def check(
     plans: list[StagePlan] = []
     sections: list[Section] = []
     for stage, section in match_sections(program, schedule, machine, default):
-        draft = Draft(program, stage, section.steps, seen, target, deterministic, section.span)
+        try:
+            view = view_of(program, stage, section)
+        except Failed as failed:
+            found.extend(failed.diagnostics)
+            continue
+        mine = stage_in(view, stage.name)
+        draft = Draft(view, mine, section.steps, seen, target, deterministic, section.span)
         plan, wrong = check_stage(draft, section)
         found.extend(wrong)
         if plan is not None:
             plans.append(plan)
             name = stage.name if len(program.stages) > 1 else None
-            sections.append(concrete(Section(name, section.steps), draft))
+            kept = Section(name, section.steps, fuses=section.fuses)
+            sections.append(concrete(kept, draft))
     if found:
         raise Failed(*found)
     text = print_schedule(Schedule(tuple(sections), machine.name, program.name))
@@ -92,4 +102,6 @@ def check_stage(draft: Draft, section: Section) -> tuple[StagePlan | None, list[
     # without full coverage of a dimension there is no tile tree
     if not {COVER, NEST} & {d.code for d in found}:
         found.extend(d for rule in TILE_RULES for d in rule(subject))
-    return (None, found) if found else (with_tiles(choose_combines(subject), subject.tiles), [])
+    if found:
+        return None, found
+    return replace(with_tiles(choose_combines(subject), subject.tiles), fused=section.groups), []

@@ -56,10 +56,10 @@ def roof_of(plan: Plan) -> Roof | None:
     machine, seconds, memory = plan.machine, 0.0, 0.0
     tensor_cores = LANGUAGES[plan.target].tensor_cores
     inside = work_of(plan)[1] <= machine.caches[-1]
-    for stage in (s.stage for s in plan.stages):
+    for stage, program in ((s.stage, s.program) for s in plan.stages):
         peak = peak_of(machine, stage, tensor_cores=tensor_cores, allowed=plan.program.allowed)
         arithmetic = operations(stage) / peak
-        moved = 0.0 if inside else compulsory_bytes(plan.program, stage) / machine.bandwidth
+        moved = 0.0 if inside else compulsory_bytes(program, stage) / machine.bandwidth
         seconds += max(arithmetic, moved)
         memory += moved if moved > arithmetic else 0.0
     return Roof(seconds, "memory" if memory > seconds / 2 else "arithmetic") if seconds else None

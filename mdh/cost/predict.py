@@ -17,7 +17,7 @@ def predict(plan: Plan, constants: Constants | None = None) -> Prediction:
     machine = plan.machine
     known = constants or NOMINAL[machine.kind]
     terms_of = cpu_terms if machine.kind == "cpu" else gpu_terms
-    found = [terms_of(nest_of(stage_work(plan.program, s.stage), s, machine)) for s in plan.stages]
+    found = [terms_of(nest_of(stage_work(s.program, s.stage), s, machine)) for s in plan.stages]
     features = tuple(terms for terms, _ in found)
     signs = [one for _, one in found]
     times = [seconds_of(known, terms) for terms in features]

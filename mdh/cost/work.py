@@ -24,7 +24,7 @@ CALL_COST, ROOT_COST, DIVIDE_COST, PLAIN_COST = 20, 12, 8, 1
 def work_of(plan: Plan) -> tuple[int, int]:
     """Operations and compulsory bytes of all stages."""
     ops = sum(operations(s.stage) for s in plan.stages)
-    return ops, sum(compulsory_bytes(plan.program, s.stage) for s in plan.stages)
+    return ops, sum(compulsory_bytes(s.program, s.stage) for s in plan.stages)
 
 
 def compulsory_bytes(program: Program, stage: Stage) -> int:

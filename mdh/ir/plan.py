@@ -11,6 +11,7 @@ from math import prod
 from mdh.hardware import THREADED, BlockOrder, CacheHint, Combine, Engine, Layer, Space
 from mdh.ir.atoms import GROUP_LANES, Atom
 from mdh.ir.expr import Load
+from mdh.ir.fusion import Group
 from mdh.ir.program import Program, Stage
 from mdh.ir.tile import Tiles
 from mdh.machine import Machine
@@ -211,12 +212,17 @@ class StagePlan:
     no method.
     """
 
+    program: Program
+    """As the stage's schedule sees it: with this stage alone, and arrays in other shapes, if it fuses
+    dimensions."""
     stage: Stage
     steps: tuple[PlanStep, ...]
     code_order: tuple[int, ...]
     grid: Grid
     combines: tuple[tuple[Combine, ...], ...]
     roles: Roles | None = None
+    fused: tuple[Group, ...] = ()
+    """Dimensions of the C that are one in `stage`."""
     decomposed: Tiles | None = field(default=None, compare=False, repr=False)
     """The tile tree; set once all fields above are settled."""
 

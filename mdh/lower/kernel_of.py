@@ -6,7 +6,7 @@ from mdh.hardware import Combine
 from mdh.ir.affine import from_expr
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Var, loads, walk
-from mdh.ir.kernel import Alloc, Buf, Kernel, Stmt, Workspace
+from mdh.ir.kernel import Alloc, Buf, Comment, Kernel, Stmt, Workspace
 from mdh.ir.program import Program
 from mdh.ir.walk import expressions, reads, statements, writes
 from mdh.lower.boxes import token_end, token_start
@@ -41,7 +41,8 @@ def kernel_of(
         *token_end(nest),
     ]
     shared = nest.declarations.with_slack
-    text = (*(Alloc(b) for b in shared.values()), *bound)
+    fused = (Comment(f"fuse {', '.join(group)}") for group in nest.plan.fused)
+    text = (*fused, *(Alloc(b) for b in shared.values()), *bound)
     bufs = {n: dm_buf(b, readonly=True) for n, b in nest.buffers.items()}
     bufs.update((w.buf.name, w.buf) for w in counters)
     scalars = tuple((s.name, s.dtype) for s in nest.program.scalars)

@@ -17,10 +17,11 @@ from mdh.lower.stages import Built, Context, kernel_name, lower_nest, workspaces
 
 def lower(plan: Plan, observe: Observer = unobserved) -> Module:
     """The kernels of a checked plan, in launch order. observe: sees every kernel between the passes."""
-    context = Context(plan.program, plan.machine, plan.target, names_of(plan), observe)
+    names = names_of(plan)
     built = workspaces(b for b in plan.program.buffers if b.temp)
     for stage in plan.stages:
-        built += lower_stage(context, stage)
+        context = Context(stage.program, plan.machine, plan.target, names, observe)
+        built += lower_stage(context, names.kernel(kernel_name(plan.program, stage.stage)), stage)
     module = Module(
         plan.program.name, plan.target, plan.machine.name, built.kernels, built.workspaces,
         plan.program.params, notes=_left_out(plan), numerics=numerics_of(plan),
@@ -44,9 +45,8 @@ def _left_out(plan: Plan) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def lower_stage(context: Context, plan: StagePlan) -> Built:
-    """One stage: by its class, a nest, a scan or a scatter."""
-    name = context.names.kernel(kernel_name(context.program, plan.stage))
+def lower_stage(context: Context, name: str, plan: StagePlan) -> Built:
+    """One stage: by its class, a nest, a scan or a scatter. name: of its kernel."""
     if plan.stage.scattered:
         return lower_scatter(context, name, plan)
     if any(d.kind is DimKind.PS for d in plan.stage.dims):

@@ -128,7 +128,7 @@ def _totals_plan(context: Context, stage: Stage) -> StagePlan:
     threads = min(SCAN_THREADS, -(-row // warp) * warp) if gpu else 1
     tile = -(-row // threads)
     cuts.append(Blocking(row, tile * threads if gpu else row, None, tile, 0 if gpu and threads > 1 else None))
-    return plan_of(stage, cuts, ())
+    return plan_of(context.program, stage, cuts, ())
 
 
 # -- inside a block ----------------------------------------------------------------------------

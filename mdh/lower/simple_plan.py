@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from mdh.hardware import Combine, Layer
 from mdh.ir.plan import Grid, PlanStep, Split, StagePlan
-from mdh.ir.program import DimKind, Stage
+from mdh.ir.program import DimKind, Program, Stage
 from mdh.machine import Machine
 
 THREADS = 256
@@ -29,7 +29,7 @@ class Blocking:
     thread_axis: int | None = None
 
 
-def simple_plan(stage: Stage, machine: Machine) -> StagePlan:
+def simple_plan(program: Program, stage: Stage, machine: Machine) -> StagePlan:
     """Blocks over the cc dims, threads over the last of them (and over `part` where results are few)."""
     cuts = [Blocking(d.extent, d.extent, None, d.extent) for d in stage.dims]
     cc = [cut for cut, dim in zip(cuts, stage.dims, strict=True) if dim.kind is DimKind.CC and dim.extent > 1]
@@ -39,7 +39,7 @@ def simple_plan(stage: Stage, machine: Machine) -> StagePlan:
     else:
         _gpu(cc, parts, machine)
     threads = any(cut.thread_axis is not None for cut in parts)
-    return plan_of(stage, cuts, (Combine.SHUFFLE, Combine.SHARED) if threads else ())
+    return plan_of(program, stage, cuts, (Combine.SHUFFLE, Combine.SHARED) if threads else ())
 
 
 def _cpu(cc: list[Blocking], machine: Machine) -> None:
@@ -71,14 +71,14 @@ def _gpu(cc: list[Blocking], parts: list[Blocking], machine: Machine) -> None:
             longest.thread_axis = 1 if lanes > 1 else 0
 
 
-def plan_of(stage: Stage, cuts: list[Blocking], combine: tuple[Combine, ...]) -> StagePlan:
+def plan_of(program: Program, stage: Stage, cuts: list[Blocking], combine: tuple[Combine, ...]) -> StagePlan:
     """A step for blocks, one for threads, and the loops of a thread. combine: how the parts of the only
     result meet."""
     blocks = [(c.extent, c.block_tile, c.block_axis) for c in cuts]
     threads = [(c.block_tile, c.thread_tile, c.thread_axis) for c in cuts]
     points = [(c.thread_tile, 1, None) for c in cuts]
     steps = (_step(1, blocks, Layer.BLK), _step(2, threads, Layer.THR), _step(3, points, Layer.THR))
-    return StagePlan(stage, steps, (0, 1, 2), Grid(), (combine,))
+    return StagePlan(program, stage, steps, (0, 1, 2), Grid(), (combine,))
 
 
 def _step(number: int, cuts: Sequence[tuple[int, int, int | None]], layer: Layer) -> PlanStep:

@@ -30,7 +30,8 @@ from mdh.machine import Machine
 
 @dataclass(frozen=True)
 class Context:
-    """What every stage's lowering needs of the plan. observe: sees every kernel between the passes."""
+    """What a stage's lowering needs of the plan. program: as the stage sees it. observe: sees every kernel
+    between the passes."""
 
     program: Program
     machine: Machine
@@ -164,7 +165,7 @@ def combine_stage(
     values = tuple(Load(b.name, index, t) for b, t in zip(parts, fold.types, strict=True))
     total = replace(fold, values=values, factor=None)
     small = replace(stage, name=f"{stage.name}_combine", dims=dims, lets=(), results=())
-    plan = simple_plan(small, context.machine)
+    plan = simple_plan(context.program, small, context.machine)
     # the outputs are stored here, with the hints that the schedule gives them
     entries = tuple(replace(h, region=None) for step in whole.steps for h in step.holdings)
     plan = replace(plan, steps=(*plan.steps[:-1], replace(plan.steps[-1], holdings=entries)))
@@ -201,5 +202,5 @@ def map_stage(
     t = value.dtype
     fold = Fold(None, (value,), (None,), (t,), (Output(buffer, index, Var(component(0), t)),), (0,))
     small = replace(stage, name=f"{stage.name}_start", dims=dims, lets=(), results=())
-    plan = simple_plan(small, context.machine)
+    plan = simple_plan(context.program, small, context.machine)
     return build(context, context.nest(context.names.kernel(name), plan, (fold,), extra))

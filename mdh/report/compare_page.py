@@ -15,7 +15,7 @@ from mdh.report.compare_text import (
     share_text,
     sources_text,
 )
-from mdh.report.difference_text import alien_words, stage_words, step_word, step_words
+from mdh.report.difference_text import alien_words, line_word, stage_words, step_word, step_words
 from mdh.report.html_frame import FRAME, embedded, shared
 from mdh.report.html_style import document
 from mdh.report.text import seconds_text
@@ -168,8 +168,8 @@ def _sections(sections: tuple[SectionChange, ...], ends: tuple[str, str]) -> str
         for step in section.steps:
             words = "<br>".join(escape(w) for w in step_words(step))
             rows.append(f"<tr><td class=step>{escape(step_word(step))}<td>{words}")
-        rows += [f"<tr><td class=step>condition<td>where {escape(c)} removed" for c in section.gone]
-        rows += [f"<tr><td class=step>condition<td>where {escape(c)} added" for c in section.come]
+        rows += [f"<tr><td class=step>{line_word(c)}<td>{escape(c)} removed" for c in section.gone]
+        rows += [f"<tr><td class=step>{line_word(c)}<td>{escape(c)} added" for c in section.come]
     return f"<table>{''.join(rows)}</table>"
 
 

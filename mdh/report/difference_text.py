@@ -60,8 +60,8 @@ def stage_words(section: SectionChange, before: str, after: str) -> str:
 def section_rows(section: SectionChange) -> list[str]:
     """Rows with the steps' numbers on the left and the changes on the right."""
     rows = [(step_word(s), step_words(s)) for s in section.steps]
-    rows += [("condition", [f"where {c} removed"]) for c in section.gone]
-    rows += [("condition", [f"where {c} added"]) for c in section.come]
+    rows += [(line_word(line), [f"{line} removed"]) for line in section.gone]
+    rows += [(line_word(line), [f"{line} added"]) for line in section.come]
     left = max((len(name) for name, _ in rows), default=0)
     out: list[str] = []
     for name, changes in rows:
@@ -73,6 +73,11 @@ def section_rows(section: SectionChange) -> list[str]:
                 out.append(f"{head:<{left}}  {'  ' * (n > 0)}{row}")
                 head = ""
     return out
+
+
+def line_word(line: str) -> str:
+    """What a line is that is no step: `condition` or `dimensions`."""
+    return "condition" if line.startswith("where ") else "dimensions"
 
 
 def step_word(step: StepChange) -> str:

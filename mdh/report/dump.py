@@ -1,11 +1,11 @@
 """`--dump`: the value of any stage of the pipeline as text."""
 
+from mdh.ir.expression_text import expression_text
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.ir.program import DimKind, Program, Result, Stage, component
 from mdh.ir.tile_text import print_tiles
 from mdh.pipeline import Value
-from mdh.report.expression_text import expression_text
 from mdh.report.module_text import module_text
 from mdh.schedule.model import Schedule
 from mdh.schedule.printer import print_schedule

@@ -1,5 +1,6 @@
 """The entries of a schedule step for a stage: dimensions, inputs and outputs, ready to paste."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mdh.ir.program import Program, Result, Stage
@@ -37,14 +38,17 @@ class Entries:
     nan: tuple[str, ...] = ()
 
 
-def entries_of(program: Program, stage: Stage) -> Entries:
+def entries_of(
+    program: Program, stage: Stage, *, only: bool = True, fused: Sequence[Sequence[str]] = ()
+) -> Entries:
+    """only: the program has no other stage. fused: which of its dimensions are one in `stage`."""
     inputs, outputs = program.inputs(stage), program.outputs(stage)
     return Entries(
         stage.name,
         tuple(DimRow(d.name, d.extent, _kind(stage, d.kind.value), d.start, d.step) for d in stage.dims),
         tuple(_buffer(program, name) for name in inputs),
         tuple(_buffer(program, name) for name in outputs),
-        _skeleton(stage, inputs, outputs, only=len(program.stages) == 1),
+        _skeleton(stage, inputs, outputs, [f"fuse {', '.join(group)}" for group in fused], only=only),
         nan_sentences(stage),
     )
 
@@ -63,7 +67,9 @@ def _buffer(program: Program, name: str) -> BufferRow:
     return BufferRow(name, buffer.dtype.name, buffer.shape, size)
 
 
-def _skeleton(stage: Stage, inputs: tuple[str, ...], outputs: tuple[str, ...], *, only: bool) -> str:
+def _skeleton(
+    stage: Stage, inputs: tuple[str, ...], outputs: tuple[str, ...], fuses: list[str], *, only: bool
+) -> str:
     """A first step; in a section of its own if the program has several stages."""
     tiles = ", ".join(str(d.extent) for d in stage.dims)
     carets = ",".join("^" for _ in stage.dims)
@@ -71,8 +77,10 @@ def _skeleton(stage: Stage, inputs: tuple[str, ...], outputs: tuple[str, ...], *
     memory = f"( {ins} ; {outs} )" if inputs else f"( ; {outs} )"
     dims, sources = ", ".join(d.name for d in stage.dims), ", ".join(inputs) or "no input"
     names = f"// {dims}: {sources} -> {', '.join(outputs)}"
-    step = f"1: (de-)comp( {tiles} ) {memory} ( {carets} )"
-    return f"{names}\n{step}" if only else f"stage {stage.name} {{ {names}\n  {step}\n}}"
+    lines = [*fuses, f"1: (de-)comp( {tiles} ) {memory} ( {carets} )"]
+    if only:
+        return "\n".join([names, *lines])
+    return "\n".join([f"stage {stage.name} {{ {names}", *(f"  {line}" for line in lines), "}"])
 
 
 def nan_sentences(stage: Stage) -> tuple[str, ...]:

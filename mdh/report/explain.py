@@ -55,7 +55,8 @@ class Explanation:
 
 def explain_program(program: Program) -> tuple[Entries, ...]:
     """What is known without a schedule: the entries of every stage."""
-    return tuple(entries_of(program, stage) for stage in program.stages)
+    only = len(program.stages) == 1
+    return tuple(entries_of(program, stage, only=only) for stage in program.stages)
 
 
 def explain_plan(plan: Plan, module: Module) -> Explanation:
@@ -81,7 +82,7 @@ def _kernels(plan: Plan, stage: StagePlan, module: Module) -> tuple[Resources, .
 
 def _stage(plan: Plan, stage: StagePlan, kernels: tuple[Resources, ...]) -> StageReport:
     moves, ops = traffic_of(plan, stage), operations(stage.stage)
-    compulsory = compulsory_bytes(plan.program, stage.stage)
+    compulsory = compulsory_bytes(stage.program, stage.stage)
     layers = []
     for layer in LAYERS:
         moved = sum(m.total for m in moves if m.crosses(layer))
@@ -91,7 +92,7 @@ def _stage(plan: Plan, stage: StagePlan, kernels: tuple[Resources, ...]) -> Stag
     allowed = plan.program.allowed
     peak = peak_of(plan.machine, stage.stage, tensor_cores=atoms is not None, allowed=allowed)
     return StageReport(
-        entries_of(plan.program, stage.stage),
+        entries_of(stage.program, stage.stage, only=len(plan.stages) == 1, fused=stage.fused),
         loop_rows(stage),
         moves,
         tuple(layers),

@@ -19,6 +19,7 @@ from mdh.ir.copy_engine import (
     TokensReady,
 )
 from mdh.ir.expr import Expr, Load
+from mdh.ir.expression_text import expression_text
 from mdh.ir.kernel import (
     Alloc,
     Atomic,
@@ -50,7 +51,6 @@ from mdh.ir.matrix import (
     SharedMatrix,
     StoreMatrix,
 )
-from mdh.report.expression_text import expression_text
 
 
 def module_text(module: Module) -> str:

@@ -75,7 +75,7 @@ class _Result:
         return prod(d.extent for d in self.stage.stage.dims if d.kind is DimKind.CC)
 
     def size(self, output: Output) -> int:
-        return self.plan.program.buffer_of[output.buffer].dtype.bytes
+        return self.stage.program.buffer_of[output.buffer].dtype.bytes
 
     def updates(self, output: Output) -> bool:
         """Whether the stage also reads the old values."""
@@ -108,7 +108,7 @@ def _scattered(r: _Result) -> Iterator[Transfer]:
         where = r.regions[0].space if r.regions else Space.DM
         yield Transfer(o.buffer, OPERANDS, where, 0, (), 2 * r.size(o), r.points)
         if where is not Space.DM:
-            shape = r.plan.program.buffer_of[o.buffer].shape
+            shape = r.stage.program.buffer_of[o.buffer].shape
             sharing = (*(THREADED if where is Space.SM else ()), Layer.VEC, None)
             holders = prod(lv.parts for lv in r.tiles.levels.all if lv.layer not in sharing)
             yield Transfer(o.buffer, where, Space.DM, 0, shape, 2 * prod(shape) * r.size(o), holders)
@@ -159,7 +159,7 @@ def _to_memory(r: _Result, source: str, turns: int, blocks: int) -> Iterator[Tra
         yield Transfer(first.buffer, Space.DM, source, 0, (), r.size(first), each)
     elif blocks > 1:
         yield from _by_workspace(r, f"{stem}_part{suffix}", source, r.elements * blocks, turns)
-    elif turns > 1 and needs_carry(r.fold, r.plan.program.buffer_of):
+    elif turns > 1 and needs_carry(r.fold, r.stage.program.buffer_of):
         yield from _by_workspace(r, f"{stem}_state{suffix}", source, r.elements, turns)
     else:
         yield from _finished(r, source, turns)

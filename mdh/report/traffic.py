@@ -20,8 +20,8 @@ def traffic_of(plan: Plan, stage: StagePlan) -> tuple[Transfer, ...]:
     (`sink` OP)."""
     tiles = stage.tiles
     passes, moves = passes_of(stage, tiles), list[Transfer]()
-    groups = access_groups(plan.program, stage.stage)
-    for buffer in plan.program.inputs(stage.stage):
+    groups = access_groups(stage.program, stage.stage)
+    for buffer in stage.program.inputs(stage.stage):
         for group in (g for g in groups if g.buffer == buffer):
             moves.extend(_input_moves(stage, tiles, group, passes))
     return (*moves, *result_moves(plan, stage, tiles, passes))

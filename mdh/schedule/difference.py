@@ -22,7 +22,7 @@ from mdh.schedule.model import (
     TileEntry,
     Unit,
 )
-from mdh.schedule.printer import print_attr, print_condition, print_entry, print_step
+from mdh.schedule.printer import print_attr, print_condition, print_entry, print_fuse, print_step
 
 What = Literal["tile", "region", "layer", "attribute", "place"]
 ALIKE = 0.4
@@ -66,9 +66,9 @@ class StepChange:
 @dataclass(frozen=True, slots=True)
 class SectionChange:
     """What differs in the section of one stage. stage: its name; empty for a program's only stage. steps:
-    those that differ. gone, come: conditions that only the first or only the second schedule has. equal: the
-    number of steps that are the same in both. dims: the number of dimensions of the steps of each; 0 if there
-    are no steps."""
+    those that differ. gone, come: lines that only the first or only the second schedule has: conditions, and
+    which dimensions are one. equal: the number of steps that are the same in both. dims: the number of
+    dimensions of the steps of each, before any are fused; 0 if there are no steps."""
 
     stage: str
     steps: tuple[StepChange, ...]
@@ -125,11 +125,11 @@ def _foreign(before: Sequence[Section], after: Sequence[Section]) -> SectionChan
 def _section(before: Section, after: Section, names: Mapping[str, StageNames]) -> SectionChange:
     stage = before.name or after.name or ""
     first, second = _placed(before.steps), _placed(after.steps)
-    words = names.get(stage) or _spoken((*first, *second))
+    words = _fused(names[stage], before.groups) if stage in names else _spoken((*first, *second))
     loops, others = _loops(first), _loops(second)
     steps: list[StepChange] = []
     equal = 0
-    for i, j in aligned(first, second):
+    for i, j in _aligned(before, after, first, second):
         if i is None or j is None:
             step = first[i] if i is not None else second[j or 0]
             steps.append(StepChange(_number(i), _number(j), (), print_step(step)))
@@ -137,10 +137,37 @@ def _section(before: Section, after: Section, names: Mapping[str, StageNames]) -
             steps.append(StepChange(_number(i), _number(j), changes))
         else:
             equal += 1
-    old, new = ([print_condition(w.condition) for w in s.wheres] for s in (before, after))
+    old, new = (_lines(s) for s in (before, after))
     gone, come = (tuple(c for c in a if c not in b) for a, b in ((old, new), (new, old)))
-    old_dims, new_dims = (max((len(s.tiles) for s in part), default=0) for part in (first, second))
+    old_dims, new_dims = (
+        max((len(s.tiles) for s in part), default=0) + sum(len(g) - 1 for g in whole.groups if part)
+        for part, whole in ((first, before), (second, after))
+    )
     return SectionChange(stage, tuple(steps), gone, come, equal, (old_dims, new_dims))
+
+
+def _lines(section: Section) -> list[str]:
+    """The lines of a section that are no steps."""
+    conditions = (f"where {print_condition(w.condition)}" for w in section.wheres)
+    return [*map(print_fuse, section.fuses), *conditions]
+
+
+def _fused(names: StageNames, groups: Sequence[tuple[str, ...]]) -> StageNames:
+    """The names with those of fused dimensions, each where the first of its group stood."""
+    dims = list(names.dims)
+    for group in groups:
+        first = next((n for n in dims if n in group), None)
+        dims = ["_".join(group) if n == first else n for n in dims if n == first or n not in group]
+    return replace(names, dims=tuple(dims))
+
+
+def _aligned(
+    before: Section, after: Section, first: Sequence[Step], second: Sequence[Step]
+) -> list[tuple[int | None, int | None]]:
+    """Like `aligned`. Steps over other dimensions have nothing in common."""
+    if before.groups == after.groups:
+        return aligned(first, second)
+    return [*((n, None) for n in range(len(first))), *((None, n) for n in range(len(second)))]
 
 
 def _placed(steps: Sequence[Step]) -> tuple[Step, ...]:

@@ -159,14 +159,33 @@ class Where:
 
 
 @dataclass(frozen=True, slots=True)
+class Fuse:
+    """`fuse n, p, q`: dimensions that are one in the steps of the section, the fastest in memory last.
+    spans: of the names."""
+
+    names: tuple[str, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+    spans: tuple[Span, ...] = field(default=(), compare=False, repr=False)
+    comments: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    remark: str = field(default="", compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
-    """The steps and conditions of one stage. name: None for the schedule of a program's only stage."""
+    """The steps and conditions of one stage, and which dimensions are one in its steps. name: None for the
+    schedule of a program's only stage."""
 
     name: str | None
     steps: tuple[Step, ...]
     wheres: tuple[Where, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
     comments: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    fuses: tuple[Fuse, ...] = ()
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The names of each `fuse`."""
+        return tuple(fuse.names for fuse in self.fuses)
 
 
 @dataclass(frozen=True, slots=True)

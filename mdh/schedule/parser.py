@@ -8,19 +8,18 @@ tests/schedule/grammar.lark states the same language as a grammar, and tests com
 import re
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
-from mdh.schedule.condition_reader import read_where
+from mdh.schedule.body import Body, begins_body_item
 from mdh.schedule.cursor import Cursor
 from mdh.schedule.entry_reader import positive
-from mdh.schedule.model import Schedule, Section, SizeHeader, Step, Where
+from mdh.schedule.model import Schedule, Section, SizeHeader
 from mdh.schedule.names import KEYWORDS, nearest
-from mdh.schedule.step_reader import at_step, read_step
 from mdh.schedule.tokens import Token
 from mdh.source import Source, Span
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*")
 _HEADERS = ("target", "program", "for", "small")
-_ITEM = "a step `(de-)comp(…)`, `where`, `stage`, `target`, `program`, `for` or `small`"
-_STAGE_ITEM = "a step `(de-)comp(…)`, `where` or `}`"
+_ITEM = "a step `(de-)comp(…)`, `fuse`, `where`, `stage`, `target`, `program`, `for` or `small`"
+_STAGE_ITEM = "a step `(de-)comp(…)`, `fuse`, `where` or `}`"
 
 
 def parse_schedule(source: Source) -> Schedule:
@@ -48,14 +47,13 @@ class _Items:
         self.places: dict[str, Span] = {}
         self.once: dict[object, Span] = {}
         self.stages: dict[str, Section] = {}
-        self.steps: list[Step] = []
-        self.wheres: list[Where] = []
+        self.body = Body()
         self.bare: Token | None = None
 
     def schedule(self) -> Schedule:
         sections = tuple(self.stages.values())
         if self.bare is not None:
-            sections = (Section(None, tuple(self.steps), tuple(self.wheres), self.cursor.span(self.bare)),)
+            sections = (self.body.section(None, self.cursor.span(self.bare)),)
         return Schedule(
             sections,
             self.headers.get("target"),
@@ -71,12 +69,9 @@ class _Items:
         self.comments = _head(self.cursor)
         while self.cursor.token.kind != "end":
             first = self.cursor.token
-            if at_step(self.cursor):
+            if begins_body_item(self.cursor):
                 self._bare(first)
-                self.steps.append(read_step(self.cursor))
-            elif self.cursor.at_word("where"):
-                self._bare(first)
-                self.wheres.append(read_where(self.cursor, len(self.wheres)))
+                self.body.read(self.cursor)
             elif self.cursor.at_word("stage"):
                 self._stage()
             elif self.cursor.at_word(*_HEADERS):
@@ -163,19 +158,13 @@ class _Items:
                 "S114", f"the stage `{name.text}` has two sections", cursor.span(name), label="again here"
             )
         cursor.open("{", "`{`")
-        steps: list[Step] = []
-        wheres: list[Where] = []
+        body = Body()
         while not cursor.at("}"):
-            if at_step(cursor):
-                steps.append(read_step(cursor))
-            elif cursor.at_word("where"):
-                wheres.append(read_where(cursor, len(wheres)))
-            else:
+            if not begins_body_item(cursor):
                 raise _unexpected_item(cursor, _STAGE_ITEM)
+            body.read(cursor)
         cursor.close("")
-        self.stages[name.text] = Section(
-            name.text, tuple(steps), tuple(wheres), cursor.span(first, name), comments
-        )
+        self.stages[name.text] = body.section(name.text, cursor.span(first, name), comments)
 
 
 def _unexpected_item(cursor: Cursor, wanted: str) -> Failed:

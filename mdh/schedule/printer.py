@@ -12,6 +12,7 @@ from mdh.schedule.model import (
     Caret,
     Core,
     ForEntry,
+    Fuse,
     Hole,
     Mem,
     NameRef,
@@ -83,6 +84,11 @@ def _size_header(header: SizeHeader) -> str:
     return " ".join([*words, *(("on", *header.machines) if header.machines else ())])
 
 
+def print_fuse(fuse: Fuse) -> str:
+    """`fuse n, p, q`."""
+    return f"fuse {', '.join(fuse.names)}"
+
+
 def print_step(step: Step) -> str:
     """One step without its comments, on one line of any length."""
     return " ".join(part for part in _groups(step) if part)
@@ -99,6 +105,9 @@ def _section_lines(section: Section) -> list[str]:
     fitting = [g for g in groups if len(" ".join(p for p in g if p)) <= width]
     columns = _columns(fitting, width)
     lines: list[str] = []
+    for fuse in section.fuses:
+        lines.extend(_comment(line) for line in fuse.comments)
+        lines.extend(_remarked([print_fuse(fuse)], fuse.remark))
     spaced = any(len(s.comments) > 0 for s in section.steps)
     for step, parts in zip(section.steps, groups, strict=True):
         if spaced and step.comments and lines:

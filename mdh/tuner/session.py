@@ -19,7 +19,7 @@ from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.tuner.candidates.open_tiles import opened
 from mdh.tuner.local_search.neighbours import Neighbours
-from mdh.tuner.local_search.subject import subject_of
+from mdh.tuner.local_search.subject import Subjects
 from mdh.tuner.measure.bench import Ground
 from mdh.tuner.order import Order
 from mdh.tuner.outputs import Outputs, set_aside
@@ -179,10 +179,8 @@ def _searcher(order: Order, ground: Ground, space: ExactSpace, default: Schedule
                 "F185", f"the sampler `{AROUND}` makes schedules of its own: {option} has no points of them",
                 help="leave one of the two out",
             )  # fmt: skip
-
-    single = len(program.stages) == 1
-    subjects = {None if single else s.name: subject_of(program, s, machine, target) for s in program.stages}
-    return Neighbours(partial(_checked, order, ground, default), subjects, Random(f"{order.seed} {AROUND}"))
+    subject = Subjects(program, machine, target).of
+    return Neighbours(partial(_checked, order, ground, default), subject, Random(f"{order.seed} {AROUND}"))
 
 
 def _checked(order: Order, ground: Ground, default: Schedule, schedule: Schedule) -> Plan:

@@ -102,7 +102,7 @@ def test_legal_for_every_size(number: int) -> None:
 def test_convolutions_and_contractions_use_atoms() -> None:
     convolved = convolution(56, 56, 1, (8, 14), (2, 7), k=64)
     triples = (INPUTS / "ccsdt_1.c").read_text().replace("float", "double").replace("0.0f", "0")
-    for text, several in ((convolved.text, "MMA.m, MMA.m, MMA.n"), (triples, "MMA.m, MMA.m, MMA.n, MMA.m")):
+    for text, several in ((convolved.text, "MMA.m, MMA.m, MMA.n"), (triples, "MMA.m, MMA.n, MMA.m, MMA.n")):
         for machine in ("h100", "a100"):
             program, schedule, module = defaulted(text, machine)
             assert several in schedule

@@ -14,7 +14,7 @@ COLUMNS = ROWS.replace("FOR.1, FOR.2", "FOR.2, FOR.1")
 
 def nest_for(plan: Plan) -> CostNest:
     stage = plan.stages[0]
-    return nest_of(stage_work(plan.program, stage.stage), stage, plan.machine)
+    return nest_of(stage_work(stage.program, stage.stage), stage, plan.machine)
 
 
 def bytes_into(name: str, schedule: str, capacity: float, **sizes: int) -> dict[str, float]:

@@ -26,7 +26,7 @@ OWN = 16384
 def test_texts(name: str, machine: str, update_golden: bool) -> None:
     plan = plan_of(name, machine)
     cpu = plan.machine.kind == "cpu"
-    text = "\n".join(print_tiles(decompose(plan.program, stage, cpu=cpu)) for stage in plan.stages)
+    text = "\n".join(print_tiles(decompose(stage.program, stage, cpu=cpu)) for stage in plan.stages)
     check_golden(text, GOLDEN / f"{name}.{machine}.txt", update_golden)
 
 
@@ -34,10 +34,10 @@ def test_texts(name: str, machine: str, update_golden: bool) -> None:
 def test_random_trees(seed: int) -> None:
     for plan in random_plans(seed, *MACHINES.items()):
         for stage in plan.stages:
-            tiles = decompose(plan.program, stage, cpu=plan.machine.kind == "cpu")
+            tiles = decompose(stage.program, stage, cpu=plan.machine.kind == "cpu")
             verify_tiles(tiles)
             assert print_tiles(tiles).count("copy ") == len(tiles.copies)
-            _as_lowered(plan, plan.program, stage)
+            _as_lowered(plan, stage.program, stage)
         _fits(plan)
 
 
@@ -54,7 +54,7 @@ def _fits(plan: Plan) -> None:
             continue
         bufs = [slot.buf for slot in shared_layout(kernel)]
         slack = sum(b.slack * b.dtype.bytes + ALIGNMENT for b in bufs if b.slack)
-        counted = shared_bytes(stage, decompose(plan.program, stage, cpu=False), cpu=False)
+        counted = shared_bytes(stage, decompose(stage.program, stage, cpu=False), cpu=False)
         assert used <= min(counted + slack, plan.machine.shared_per_block), kernel.name
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
+from mdh.checker.fusing import stage_in, view_of
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed
 from mdh.hardware import Layer
@@ -142,8 +143,9 @@ def _splits_reduction(program: Program, text: str) -> bool:
     """Is a reduced dimension given to units in some step?"""
     schedule = Pipeline().schedule(Source("<valid>", text))
     for stage, section in zip(program.stages, schedule.sections, strict=False):
+        seen = stage_in(view_of(program, stage, section), stage.name)
         for step in section.steps:
-            for dim, core in zip(stage.dims, step.cores, strict=False):
+            for dim, core in zip(seen.dims, step.cores, strict=False):
                 layer = getattr(core.value, "layer", "")
                 if dim.kind.value == "pw" and layer not in ("", Layer.DEV, Layer.NOD):
                     return True

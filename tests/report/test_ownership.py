@@ -98,7 +98,7 @@ def cases(plan: Plan) -> Iterator[Case]:
 
 def wrong(case: Case) -> str:
     """Where a thread uses other elements than the page shows for it; empty where none does."""
-    arrays = {b.name: b for b in case.plan.program.buffers}
+    arrays = {b.name: b for b in case.stage.program.buffers}
     trace = by_thread(case.kernel, arrays, frozenset(case.levels))
     split = bool(case.view.combines) or case.stage.stage.scattered
     seen: dict[Units, tuple[set[Element], set[Element]]] = {}

@@ -11,6 +11,7 @@ from mdh.schedule.model import (
     Caret,
     Core,
     ForEntry,
+    Fuse,
     Hole,
     Mem,
     NameRef,
@@ -122,8 +123,11 @@ conditions = st.recursive(
     _operations,
     max_leaves=8,
 )
+_fuses = st.builds(Fuse, st.lists(_names, min_size=2, max_size=3).map(tuple))
 _bodies = st.tuples(
-    st.lists(steps(), max_size=3).map(tuple), st.lists(st.builds(Where, conditions), max_size=2).map(tuple)
+    st.lists(steps(), max_size=3).map(tuple),
+    st.lists(st.builds(Where, conditions), max_size=2).map(tuple),
+    st.lists(_fuses, max_size=2).map(tuple),
 )
 
 
@@ -138,15 +142,20 @@ _size_headers = st.builds(
 )
 
 
+def _section(name: str | None, body: tuple[tuple[Step, ...], tuple[Where, ...], tuple[Fuse, ...]]) -> Section:
+    steps, wheres, fuses = body
+    return Section(name, steps, wheres, fuses=fuses)
+
+
 @st.composite
 def schedules(draw: st.DrawFn) -> Schedule:
     words = st.sampled_from(KEYWORDS)
     headers = st.none() | words | st.from_regex(r"[a-z][a-z0-9\-]{0,8}", fullmatch=True)
     if draw(st.booleans()):
         body = draw(_bodies.filter(any))
-        sections: tuple[Section, ...] = (Section(None, *body),)
+        sections: tuple[Section, ...] = (_section(None, body),)
     else:
         names = draw(st.lists(_names, max_size=3, unique=True))
-        sections = tuple(Section(name, *draw(_bodies)) for name in names)
+        sections = tuple(_section(name, draw(_bodies)) for name in names)
     one = st.lists(_size_headers, max_size=3, unique_by=lambda h: (h.word, h.program, frozenset(h.sizes)))
     return Schedule(sections, draw(headers), draw(headers), tuple(draw(one)))

@@ -62,7 +62,7 @@ def test_code_order_is_a_difference_where_it_is_not_the_text_order() -> None:
 def test_conditions_and_holes_are_compared_as_text() -> None:
     open_ = BLOCKS.replace("64, 64", "?bm{32,64}, 64")
     (found,) = differences(_schedule(BLOCKS), _schedule(open_, "where ?bm >= 64"))
-    assert found.come == ("?bm >= 64",)
+    assert found.come == ("where ?bm >= 64",)
     assert found.steps[0].changes == (Change("tile", "dim 1", "64", "?bm{32,64}"),)
 
 

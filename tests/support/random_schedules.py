@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from mdh.hardware import Layer, Space
+from mdh.ir.fusion import Group, fused, fusible
 from mdh.ir.program import DimKind, Program, Stage
 from mdh.machine import Machine
 
@@ -54,11 +55,23 @@ def random_schedule(program: Program, machine: Machine, seed: int) -> str:
     for stage in program.stages:
         if several and rng.random() < 0.15:
             continue
-        steps = _steps(Draft(rng, program, stage, machine.kind == "cpu"))
-        body = _labelled(rng, steps)
+        groups = _groups(program, stage, Random(f"fuse {seed} {stage.name}"))
+        view = fused(program, stage, groups) if groups else program
+        seen = view.stages[0] if groups else stage
+        body = [*(f"fuse {', '.join(g)}" for g in groups), *steps_of(rng, view, seen, machine)]
         named = several or rng.random() < 0.1
         out += [f"stage {stage.name} {{", *("  " + s for s in body), "}"] if named else body
     return "\n".join(out) + "\n"
+
+
+def steps_of(rng: Random, program: Program, stage: Stage, machine: Machine) -> list[str]:
+    """Random steps of one stage, with labels or without."""
+    return _labelled(rng, _steps(Draft(rng, program, stage, machine.kind == "cpu")))
+
+
+def _groups(program: Program, stage: Stage, rng: Random) -> tuple[Group, ...]:
+    """Some of the dimensions that can be one."""
+    return tuple(g for g in fusible(program, stage) if rng.random() < 0.5)
 
 
 def _headers(program: Program, machine: Machine, rng: Random) -> list[str]:

@@ -21,7 +21,7 @@ from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.tuner.local_search.neighbours import MOVES, neighbour
-from mdh.tuner.local_search.subject import Move, SearchSubject, subject_of
+from mdh.tuner.local_search.subject import Move, SearchSubject, Subjects, subject_of
 from mdh.tuner.order import Order
 from mdh.tuner.session import make_session, prepared
 from mdh.tuner.start import nothing_legal
@@ -58,10 +58,10 @@ def test_neighbours_are_schedules(name: str, machine: str, target: str, workload
     sizes = {"M": 1024, "N": 1024, "K": 1024} if workload.startswith("matmul") else {}
     program = read_program(WORKLOADS[workload].source, defines=sizes)
     on: Machine = load_machine(machine)
-    subjects: dict[str | None, SearchSubject] = {None: subject_of(program, program.stages[0], on, target)}
+    subject = Subjects(program, on, target).of
     rng, codes, made = Random(1), Counter[str](), set[str]()
     for _ in range(300):
-        found = neighbour(schedule, subjects, rng)
+        found = neighbour(schedule, subject, rng)
         if found is None:
             continue
         text = print_schedule(found)
@@ -127,10 +127,10 @@ def test_every_attribute_of_tensor_cores_is_changed_to_something_legal() -> None
     schedule = replace(parse_schedule(Source(CLUSTERED, text)), target=None, program=None, sizes=())
     program = read_program(WORKLOADS["matmul_bf16"].source, defines={"M": 1024, "N": 1024, "K": 1024})
     on = load_machine("h200")
-    subjects: dict[str | None, SearchSubject] = {None: subject_of(program, program.stages[0], on, "cuda")}
+    subject = Subjects(program, on, "cuda").of
     rng, left = Random(5), set(CHANGED)
     for _ in range(20_000):
-        found = neighbour(schedule, subjects, rng)
+        found = neighbour(schedule, subject, rng)
         new = {a for a in left if found is not None and _said(found, a) != _said(schedule, a)}
         if found is None or not new:
             continue
@@ -233,7 +233,7 @@ def test_labels_say_where_steps_are_in_the_code() -> None:
     assert before != sorted(label for label in before if label is not None)
     rng = Random(4)
     for _ in range(200):
-        found = neighbour(schedule, {section.name: subject}, rng)
+        found = neighbour(schedule, lambda _: subject, rng)
         if found is None:
             continue
         labels = [step.label for step in found.sections[0].steps if step.label is not None]

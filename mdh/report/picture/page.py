@@ -81,8 +81,9 @@ def _stage(
     found = tuple(a for k in kernels for a in bank_accesses(k)) if gpu else ()
     loops = escape(loops_text(report.loops))
     missing = "".join(f"<p class=note>NaN in {escape(said)}</p>" for said in report.entries.nan)
+    one = "".join(f"<p class=note>one dimension: {escape(', '.join(g))}</p>" for g in plan.stages[n].fused)
     return (
-        f'<section id="stage-{n}">{title}{_facts(report)}{missing}<h3>Tiles and units</h3>{tour(view)}'
+        f'<section id="stage-{n}">{title}{_facts(report)}{one}{missing}<h3>Tiles and units</h3>{tour(view)}'
         f"<details><summary>Loops in code order</summary><pre>{loops}</pre></details>"
         f"{traffic_html(report)}{held_html(view, report, plan.machine)}{occupancy_html(report)}"
         f"{banks_html(found)}</section>"

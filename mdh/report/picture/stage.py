@@ -147,7 +147,7 @@ def stage_view(plan: Plan, stage: StagePlan) -> StageView:
         stage.stage.name,
         tuple(_dim(stage, levels, d) for d in range(len(stage.stage.dims))),
         tuple(_step(stage, s, [h for h in kept if h.step == s]) for s in range(len(stage.steps))) or _ONE,
-        _arrays(plan.program, stage),
+        _arrays(stage.program, stage),
         kept,
         tuple(layer for layer in order if layer in present),
         prod(lv.parts for lv in levels.all if lv.layer in THREADED),

@@ -9,6 +9,7 @@ from mdh.cost.gpu import Joining
 from mdh.ir.program import DimKind, Program, Stage
 from mdh.machine import Machine
 from mdh.schedule.default.contraction import contraction, find_contraction
+from mdh.schedule.default.fusing import joined
 from mdh.schedule.default.joining import joining_of
 from mdh.schedule.default.map import map_stage
 from mdh.schedule.default.reduction import reduction
@@ -43,9 +44,9 @@ def default_section(
     elif (found := find_contraction(shape)) is not None:
         outline = contraction(shape, found, machine, target, joining)
     elif shape.of_kind(DimKind.PW):
-        outline = reduction(shape, machine, target, adding=joining is Joining.IN_PLACE)
+        outline = reduction(joined(shape), machine, target, adding=joining is Joining.IN_PLACE)
     elif is_stencil(shape):
         outline = stencil(shape, machine)
     else:
-        outline = map_stage(shape, machine)
+        outline = map_stage(joined(shape), machine)
     return outline.section(stage.name)

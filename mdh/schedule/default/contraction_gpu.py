@@ -92,14 +92,14 @@ Timed = tuple[ScheduleBuilder, float]
 
 def contraction_gpu(
     shape: Shape, found: Contraction, machine: Machine, target: str, joining: Joining
-) -> ScheduleBuilder:
-    """The steps of the plan with the best estimate. Products of 8- and 16-bit factors are computed on tensor
+) -> Timed:
+    """The plan with the best estimate. Products of 8- and 16-bit factors are computed on tensor
     cores where these can, and those of f32 if the user allows tf32; those of f64 where the estimate is
     better, as it is but for small ones."""
     atoms = _by_atoms(shape, machine, target, joining)
     wide = atoms is None or shape.value_bytes > WORD
     threads = _by_threads(shape, found, machine, joining) if wide else None
-    return min(filter(None, (atoms, threads)), key=lambda timed: timed[1])[0]
+    return min(filter(None, (atoms, threads)), key=lambda timed: timed[1])
 
 
 def _by_atoms(shape: Shape, machine: Machine, target: str, joining: Joining) -> Timed | None:

@@ -14,6 +14,7 @@ from mdh.schedule.model import (
     Caret,
     Core,
     ForEntry,
+    Fuse,
     Mem,
     Section,
     Step,
@@ -105,9 +106,16 @@ class ScheduleBuilder:
         )
         self.tiles = new
 
+    @property
+    def on_tensor_cores(self) -> bool:
+        """Whether some step so far is one of atoms."""
+        units = (core.value for step in self.steps for core in step.cores)
+        return any(isinstance(unit, Unit) and unit.layer is Layer.MMA for unit in units)
+
     def section(self, name: str) -> Section:
         """The steps as the section of a stage."""
-        return Section(name, tuple(self.steps))
+        fuses = tuple(map(Fuse, self.shape.fused)) if self.steps else ()
+        return Section(name, tuple(self.steps), fuses=fuses)
 
 
 def staged(shape: Shape, buffer: str, region: Space, fastest: int | None = None, *attrs: Attr) -> Mem:

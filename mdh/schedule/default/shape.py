@@ -7,6 +7,7 @@ from math import prod
 
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.expr import Expr, Load, Var, substitute, walk
+from mdh.ir.fusion import Group
 from mdh.ir.program import DimKind, Program, Stage
 
 
@@ -47,10 +48,12 @@ class Box:
 
 @dataclass(frozen=True)
 class Shape:
-    """A stage, seen by its dimensions (by position) and accesses."""
+    """A stage, seen by its dimensions (by position) and accesses. fused: dimensions of the C that are one in
+    `stage`; `program` is then what such a stage sees."""
 
     program: Program
     stage: Stage
+    fused: tuple[Group, ...] = ()
 
     @cached_property
     def extents(self) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from mdh.checker.fusing import stage_in, view_of
 from mdh.ir.program import Program
 from mdh.machine import Machine
 from mdh.schedule.model import Hole, Schedule, Section, Step
@@ -34,9 +35,10 @@ def _tied(
     """The sections; those with atoms as tiles that are tied."""
     several = len(schedule.sections) > 1
     for section in schedule.sections:
-        stage = next((s for s in program.stages if s.name == section.name), program.stages[0])
-        prefix = f"{stage.name}_" if several else ""
-        yield section, tied_tiles(program, stage, section, machine, prefix)
+        whole = stage_in(program, section.name)
+        view = view_of(program, whole, section)
+        prefix = f"{whole.name}_" if several else ""
+        yield section, tied_tiles(view, stage_in(view, whole.name), section, machine, prefix)
 
 
 def _section(section: Section) -> Section:

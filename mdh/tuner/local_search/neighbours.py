@@ -19,7 +19,7 @@ from mdh.source import Source
 from mdh.tuner.local_search.attributes import attributed, moved_by
 from mdh.tuner.local_search.cores import exchanged, handed_over, interleaved, shared_out
 from mdh.tuner.local_search.places import placed, turned
-from mdh.tuner.local_search.subject import Move, SearchSubject, Steps
+from mdh.tuner.local_search.subject import Move, SearchSubject, Steps, SubjectOf
 from mdh.tuner.local_search.tiles import dropped, resized, scaled, split, swapped
 from mdh.tuner.search.make import AROUND
 from mdh.tuner.space.identity import identity
@@ -44,10 +44,8 @@ class Neighbours:
     count = 1 << 62
     """The size of the space is unknown; this is more than can be measured."""
 
-    def __init__(
-        self, plan: Callable[[Schedule], Plan], subjects: Mapping[str | None, SearchSubject], rng: Random
-    ) -> None:
-        self._check, self._subjects, self._rng = plan, subjects, rng
+    def __init__(self, plan: Callable[[Schedule], Plan], subject: SubjectOf, rng: Random) -> None:
+        self._check, self._subject, self._rng = plan, subject, rng
         self._starts: list[str] = []
         self._ranked: list[tuple[float, str]] = []
         self._parents: set[str] = set()
@@ -117,7 +115,7 @@ class Neighbours:
         parents = [text for _, text in self._ranked[:PARENTS]] or self._starts
         if not parents:
             return None
-        found = neighbour(self._schedule(rng.choice(parents)), self._subjects, rng)
+        found = neighbour(self._schedule(rng.choice(parents)), self._subject, rng)
         return None if found is None else print_schedule(found)
 
     def _schedule(self, text: str) -> Schedule:
@@ -135,24 +133,21 @@ def _without_comments(schedule: Schedule) -> Schedule:
 
 
 def _silent(section: Section) -> Section:
-    return replace(
-        section, steps=tuple(replace(s, comments=(), remark="") for s in section.steps), comments=()
-    )
+    steps = tuple(replace(s, comments=(), remark="") for s in section.steps)
+    fuses = tuple(replace(f, comments=(), remark="") for f in section.fuses)
+    return replace(section, steps=steps, fuses=fuses, comments=())
 
 
-def neighbour(
-    schedule: Schedule, subjects: Mapping[str | None, SearchSubject], rng: Random
-) -> Schedule | None:
-    """A changed schedule, legal or not; None if nothing could be changed. subjects: of the sections, by their
-    names."""
+def neighbour(schedule: Schedule, subject: SubjectOf, rng: Random) -> Schedule | None:
+    """A changed schedule, legal or not; None if nothing could be changed."""
     sections = list(schedule.sections)
     # a stage of a single element has no steps to change
-    telling = [i for i, section in enumerate(sections) if section.steps and subjects[section.name].extents]
+    telling = [i for i, section in enumerate(sections) if section.steps and subject(section).extents]
     if not telling:
         return None
     for _ in range(rng.choice(_COUNTS)):
         at = rng.choice(telling)
-        steps = _moved(sections[at].steps, subjects[sections[at].name], rng)
+        steps = _moved(sections[at].steps, subject(sections[at]), rng)
         if steps is not None:
             sections[at] = _labelled(sections[at], steps)
     changed = replace(schedule, sections=tuple(sections))

@@ -4,11 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 
+from mdh.checker.fusing import stage_in, view_of
 from mdh.hardware import Engine, Layer
+from mdh.ir.fusion import Group
 from mdh.ir.program import Program, Stage
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
-from mdh.schedule.model import Caret, Core, ForEntry, Mem, Step, TileEntry, Unit
+from mdh.schedule.model import Caret, Core, ForEntry, Mem, Section, Step, TileEntry, Unit
 from mdh.tuner.space.domains import core_layers
 
 Steps = tuple[Step, ...]
@@ -31,6 +33,27 @@ class SearchSubject:
 
 Move = Callable[[Steps, SearchSubject, Random], Steps | None]
 """One change at a random place; None if there is no such place. The result need not be legal."""
+
+
+SubjectOf = Callable[[Section], SearchSubject]
+"""The subject of a section."""
+
+
+class Subjects:
+    """The subjects of the sections of a program's schedules. Sections that fuse dimensions have others."""
+
+    def __init__(self, program: Program, machine: Machine, target: str) -> None:
+        self.program, self.machine, self.target = program, machine, target
+        self._made: dict[tuple[str | None, tuple[Group, ...]], SearchSubject] = {}
+
+    def of(self, section: Section) -> SearchSubject:
+        """Raises Failed K116."""
+        key = (section.name, section.groups)
+        if key not in self._made:
+            whole = stage_in(self.program, section.name)
+            view = view_of(self.program, whole, section)
+            self._made[key] = subject_of(view, stage_in(view, whole.name), self.machine, self.target)
+        return self._made[key]
 
 
 def subject_of(program: Program, stage: Stage, machine: Machine, target: str) -> SearchSubject:

@@ -73,7 +73,9 @@ def divided_tiles(stage: Stage, section: Section, machine: Machine, dim: int) ->
     axis, extent = axes.get(dim), stage.dims[dim].extent
     staged = max((n for n, step in enumerate(steps) if any(map(_in_shared, step.inputs))), default=None)
     alone = len(axes) == len("mnk")
-    whole = _multiple(stage, section, dim) if atoms[0].grouped and alone else 1
+    # a dimension that the atoms do not take has one element in a slice
+    rows = atoms[0].grouped and alone and axis is not None
+    whole = _multiple(stage, section, dim) if rows else 1
     out = []
     for n in range(len(steps) - 1):
         inside = axis is not None and staged is not None and n > staged

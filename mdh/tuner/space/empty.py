@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from mdh.diagnostics import Diagnostic, Label
-from mdh.ir.program import Program
+from mdh.ir.program import Stage
 from mdh.tuner.space.exact import Joint
 from mdh.tuner.space.places import VariablePlace
 from mdh.tuner.space.signature import NEUTRAL
@@ -13,7 +13,7 @@ NO_VALUE, NO_COMBINATION = "S160", "S161"
 
 
 def explain_empty(
-    joint: Joint, names: Sequence[str], openings: Sequence[VariablePlace], program: Program
+    joint: Joint, names: Sequence[str], openings: Sequence[VariablePlace], stages: Sequence[Stage]
 ) -> Iterator[Diagnostic]:
     """The holes that no value fits. If each has values, the dimensions that do not fit together.
 
@@ -33,9 +33,9 @@ def explain_empty(
     for d, tally in ((d, tally) for (strand,) in joint.strands for d, tally in enumerate(strand)):
         if not tally.paths.table:
             found = True
-            yield _stuck(tally, d, names, openings, program)
+            yield _stuck(tally, d, names, openings, stages)
     if not found:
-        yield _no_combination(joint, openings, program)
+        yield _no_combination(joint, openings, stages)
 
 
 def _no_value(names: Sequence[str], openings: Sequence[VariablePlace]) -> Diagnostic:
@@ -47,11 +47,15 @@ def _no_value(names: Sequence[str], openings: Sequence[VariablePlace]) -> Diagno
 
 
 def _stuck(
-    tally: Tally, number: int, names: Sequence[str], openings: Sequence[VariablePlace], program: Program
+    tally: Tally,
+    number: int,
+    names: Sequence[str],
+    openings: Sequence[VariablePlace],
+    stages: Sequence[Stage],
 ) -> Diagnostic:
     """The first step of a dimension after which nothing is possible. number: its index in its stage."""
     chain, layers = tally.chain, tally.paths.layers
-    stage = program.stages[chain.stage]
+    stage = stages[chain.stage]
     dim = stage.dims[number]
     for n, (entry, layer) in enumerate(zip(chain.entries, layers[1:], strict=True)):
         if not layer:
@@ -69,9 +73,9 @@ def _stuck(
     return Diagnostic(NO_VALUE, "the space is empty", _labels(list(openings)))
 
 
-def _no_combination(joint: Joint, openings: Sequence[VariablePlace], program: Program) -> Diagnostic:
+def _no_combination(joint: Joint, openings: Sequence[VariablePlace], stages: Sequence[Stage]) -> Diagnostic:
     """Each dimension has choices of its own, but no combination fits."""
-    stage = program.stages[_blocked(joint)]
+    stage = stages[_blocked(joint)]
     threads = joint.chains[0].bounds.threads
     headline = f"the space is empty: no choice of values for stage `{stage.name}` fits all dimensions"
     limit = "" if threads is None else f", at most {threads} threads in a block"

@@ -21,7 +21,8 @@ def _stage(stage: StagePlan) -> tuple[object, ...]:
     grid = stage.grid if stage.units(Layer.BLK) * stage.units(Layer.CLU) > 1 else None
     told = tuple(s for _, s in steps if any(s))
     roles = () if stage.roles is None else (stage.roles,)
-    return stage.stage.name, text_order, told, grid, stage.combines, *roles
+    fused = (stage.fused,) if stage.fused else ()
+    return stage.stage.name, text_order, told, grid, stage.combines, *roles, *fused
 
 
 def _step(step: PlanStep) -> tuple[object, ...]:

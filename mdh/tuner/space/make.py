@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from mdh.checker.fusing import stage_in, view_of
 from mdh.checker.rules import SHAPE_RULES
 from mdh.checker.run import supported
 from mdh.checker.sections import match_sections
@@ -36,6 +37,8 @@ SPLITS = (
     (5, (GRID, BLOCK + THREAD)),
 )
 """Bands of layers, the finest first, and the factor by which they multiply the work of counting."""
+Seen = tuple[Program, Stage, Section]
+"""A section, and the program and stage as it sees them: with its fused dimensions as one."""
 MOST_WORK = 400_000
 """The most sums of a count; they take about half a second."""
 
@@ -56,7 +59,7 @@ def make_space(
     """
     supported(machine, target)
     sections, openings = _named(program, schedule, machine, default)
-    _shape(program, schedule, sections, machine, target, deterministic)
+    _shape(sections, machine, target, deterministic)
     seen = LANGUAGES[target].seen(machine)
     build = _SpaceBuilder(program, seen, target, sections, openings, weighs=True)
     try:
@@ -66,8 +69,9 @@ def make_space(
         joint = build.joint()
     if joint.count == 0:
         plain = Joint(joint.chains, joint.groups, None, joint.conditions)
-        raise Failed(*explain_empty(plain, build.names, openings, program))
-    template = replace(schedule, sections=tuple(section for _, section in sections))
+        stages = [stage for _, stage, _ in sections]
+        raise Failed(*explain_empty(plain, build.names, openings, stages))
+    template = replace(schedule, sections=tuple(section for _, _, section in sections))
     return ExactSpace(
         program, machine, target, deterministic, build.variables(joint), template,
         tuple(build.constants.items()), joint, build.loops,
@@ -95,33 +99,28 @@ def nested(plain: Joint, orders: Sequence[Sequence[int]]) -> Joint:
 
 def _named(
     program: Program, schedule: Schedule, machine: Machine, default: Schedule | None
-) -> tuple[list[tuple[Stage, Section]], list[VariablePlace]]:
+) -> tuple[list[Seen], list[VariablePlace]]:
     """The sections, stage by stage, with every hole named, and the places of the holes."""
     matched = match_sections(program, schedule, machine, default)
     openings: list[VariablePlace] = []
-    sections: list[tuple[Stage, Section]] = []
+    sections: list[Seen] = []
     taken: set[str] = set()
     for stage, section in matched:
         prefix = f"{stage.name}." if len(matched) > 1 else ""
-        namer = Namer(program, stage, prefix, taken)
+        view = view_of(program, stage, section)
+        seen = stage_in(view, stage.name)
+        namer = Namer(view, seen, prefix, taken)
         name = stage.name if len(matched) > 1 else None
-        sections.append((stage, replace(namer.section(section), name=name)))
+        sections.append((view, seen, replace(namer.section(section), name=name)))
         openings.extend(namer.openings)
     return sections, openings
 
 
-def _shape(
-    program: Program,
-    schedule: Schedule,
-    sections: Sequence[tuple[Stage, Section]],
-    machine: Machine,
-    target: str,
-    deterministic: bool,
-) -> None:
+def _shape(sections: Sequence[Seen], machine: Machine, target: str, deterministic: bool) -> None:
     """Raises Failed if a step has the wrong number of entries, because nothing can be counted then."""
     found: list[Diagnostic] = []
     seen = LANGUAGES[target].seen(machine)
-    for stage, section in sections:
+    for program, stage, section in sections:
         draft = Draft(program, stage, section.steps, seen, target, deterministic, section.span)
         found.extend(d for rule in SHAPE_RULES for d in rule(draft))
     if found:
@@ -132,11 +131,11 @@ class _SpaceBuilder:
     """Variables by name, and the parts of the space that are made of them."""
 
     def __init__(
-        self, program: Program, machine: Machine, target: str, sections: Sequence[tuple[Stage, Section]],
+        self, program: Program, machine: Machine, target: str, sections: Sequence[Seen],
         openings: Sequence[VariablePlace], *, weighs: bool,
     ) -> None:  # fmt: skip
         """weighs: whether conditions are counted."""
-        self.program, self.machine, self.target = program, machine, target
+        self.machine, self.target = machine, target
         self.sections, self.openings = sections, openings
         self.names = list(dict.fromkeys(o.variable for o in openings))
         self.index = {name: i for i, name in enumerate(self.names)}
@@ -151,8 +150,8 @@ class _SpaceBuilder:
         """Variable -> the values that all its places outside of chains accept."""
         out: dict[int, tuple[Value, ...]] = {}
         for o in (o for o in self.openings if o.what not in ("tile", "core")):
-            section = next(section for stage, section in self.sections if stage.name == o.stage)
-            i, values = self.index[o.variable], free_values(o, section, self.program, self.machine)
+            view, _, section = next(seen for seen in self.sections if seen[1].name == o.stage)
+            i, values = self.index[o.variable], free_values(o, section, view, self.machine)
             out[i] = values if i not in out else tuple(v for v in out[i] if v in values)
         return out
 
@@ -160,7 +159,7 @@ class _SpaceBuilder:
         """The chains and groups of the space. Raises TooManyError if conditions take too long to count."""
         joint = Joint(self.chains(), self.groups(), None, self.conditions)
         if self.openings:  # without holes, the checker says where layers do not nest
-            joint = nested(joint, [code_order(section) for _, section in self.sections])
+            joint = nested(joint, [code_order(section) for _, _, section in self.sections])
         return joint
 
     def _conditions(self) -> tuple[Condition, ...]:
@@ -168,7 +167,7 @@ class _SpaceBuilder:
         numbers = {self.index[o.variable] for o in self.openings if o.what in ("tile", "argument")}
         numbers -= {i for i, values in self.domains.items() if not all(isinstance(v, int) for v in values)}
         numbers -= {self.index[o.variable] for o in self.openings if o.what not in ("tile", "argument")}
-        return on_numbers([s for _, s in self.sections], self.index, self.constants, numbers)
+        return on_numbers([s for _, _, s in self.sections], self.index, self.constants, numbers)
 
     def _loops(self) -> tuple[Loops, ...]:
         """The steps whose core holes without a set may be loops, with the positions FOR.n that are free in
@@ -184,7 +183,7 @@ class _SpaceBuilder:
                 order = len(self.names)
                 self.names.append(f"{places[0].variable.partition('.core.')[0]}.loops")
                 self.domains[order] = loop_orders(len(places))
-            section = next(section for other, section in self.sections if other.name == stage)
+            section = next(section for _, other, section in self.sections if other.name == stage)
             written = section.steps[step].cores
             taken = {c.value.number for c in written if isinstance(c.value, ForEntry)}
             free = [n for n in range(1, len(written) + 1) if n not in taken]
@@ -200,7 +199,7 @@ class _SpaceBuilder:
         numbers = set(self.numbers)
         allowed = {v: frozenset(self.domains[v]) for v in self.walked if v in self.domains}
         out = []
-        for s, (stage, section) in enumerate(self.sections):
+        for s, (_, stage, section) in enumerate(self.sections):
             labels = [step.label for step in section.steps]
             ordered = None in labels or labels == sorted(n for n in labels if n is not None)
             cores = (c.value for step in section.steps for c in step.cores)
@@ -276,14 +275,14 @@ class _SpaceBuilder:
             tuple(
                 self.index[e.name] if isinstance(e, Hole) and e.name else Given(int(str(e))) for e in entries
             )
-            for _, section in self.sections
+            for _, _, section in self.sections
             for entries in _open_layouts(section)
         ]
         joint = layout_groups(layouts, self.domains)
         grouped = {v for g in joint for v in g.variables} | self.walked | self.numbers
         places = Counter(self.index[o.variable] for o in self.openings)
         memory = Memory(self.index, self.domains, lambda v: places[v] == 1 and v not in grouped)
-        ladders = tuple(ladder for _, section in self.sections for ladder in memory.ladders(section))
+        ladders = tuple(ladder for _, _, section in self.sections for ladder in memory.ladders(section))
         grouped |= {v for ladder in ladders for v in ladder.variables}
         free = {i for i, n in places.items() if n == 1} - grouped
         alone = [o for o in self.openings if self.index[o.variable] in free]
@@ -325,7 +324,7 @@ class _SpaceBuilder:
         words = [v for v in given if v in values and not isinstance(v, int)]
         words += sorted(str(v) for v in values if not isinstance(v, int) and v not in words)
         kind = Kind.TILE if o.what == "tile" else Kind.WORD if words else Kind.NUMBER
-        stage = next(s for s in self.program.stages if s.name == o.stage)
+        stage = next(stage for _, stage, _ in self.sections if stage.name == o.stage)
         dim = stage.dims[o.dim] if o.what in ("tile", "core") else None
         return Variable(
             f"?{o.variable}" if o.named else o.variable,

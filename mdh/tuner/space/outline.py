@@ -111,7 +111,9 @@ class StageOutline:
         last = tuple(Split(d, t, 1, None, 0, d) for d, t in enumerate(tiles))
         steps.append(PlanStep(len(steps) + 1, len(steps) + 1, last, (), ()))
         order = tuple(sorted(range(len(steps)), key=lambda i: steps[i].label))
-        return StagePlan(self.stage, tuple(steps), order, Grid(), ((),) * len(self.stage.results))
+        return StagePlan(
+            self.program, self.stage, tuple(steps), order, Grid(), ((),) * len(self.stage.results)
+        )
 
     def _held(
         self, buffers: tuple[str, ...], mems: tuple[Mem, ...], values: Mapping[int, Value]

@@ -7,6 +7,7 @@ from math import prod
 from random import Random
 
 from mdh.checker.entries import RM_ATTRS, SM_ATTRS
+from mdh.checker.fusing import stage_in, view_of
 from mdh.checker.run import check
 from mdh.diagnostics import Failed
 from mdh.hardware import THREADED, Space
@@ -173,12 +174,14 @@ class ExactSpace:
         """One a stage."""
         names = {v.name.removeprefix("?"): i for i, v in enumerate(self.variables)}
         machine, sections = LANGUAGES[self.target].seen(self.machine), self.template.sections
+        views = [view_of(self.program, *pair) for pair in zip(self.program.stages, sections, strict=True)]
+        stages = [stage_in(view, s.name) for view, s in zip(views, self.program.stages, strict=True)]
         return tuple(
             StageOutline(
-                self.program, stage, section, self.joint.dimensions(s, len(stage.dims)), names,
+                view, stage, section, self.joint.dimensions(s, len(stage.dims)), names,
                 dict(self.constants), machine,
             )
-            for s, (stage, section) in enumerate(zip(self.program.stages, sections, strict=True))
+            for s, (view, stage, section) in enumerate(zip(views, stages, sections, strict=True))
         )  # fmt: skip
 
     def nearest(self, wish: Sequence[Value | None]) -> Point:
