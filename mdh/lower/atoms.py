@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import prod
 
-from mdh.hardware import Space
+from mdh.hardware import Engine, Space
 from mdh.ir.atoms import GROUP_LANES, LANES, WORD, Fragment, FragmentPlace, LaneDigit
 from mdh.ir.construct import loop, number, scaled
-from mdh.ir.dtype import I32, TF32, U32, DType
+from mdh.ir.dtype import F32, I32, TF32, U32, DType
 from mdh.ir.expr import Binary, Call, Const, Expr, Load, Var
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, Buf, Comment, ForKind, If, Let, Stmt, Store
@@ -279,14 +279,46 @@ def _sum(terms: list[Expr]) -> Expr:
 # -- factors that warp groups hold in registers --------------------------------------------------
 
 
-def group_fragments(
-    nest: Nest, product: Product, s: int, lane: str, scope: Scope
-) -> tuple[list[Stmt], tuple[Load, ...]]:
-    """Declares and loads the fragments of A for all atoms of a turn. Also returns the registers of one atom.
-    lane: the thread's number in its warp group."""
+@dataclass(frozen=True, slots=True)
+class HeldFactor:
+    """The factor A of a warp group's atoms in registers. registers: of one atom."""
+
+    factor: _Factor
+
+    @property
+    def buf(self) -> Buf:
+        return self.factor.buf
+
+    @property
+    def registers(self) -> tuple[Load, ...]:
+        return _registers(self.factor)
+
+    def loaded(self, lane: str, scope: Scope, start: int, stop: int) -> list[Stmt]:
+        """Loads the fragments of the parts start … stop of k, counted along its first dimension. lane: the
+        thread's number in its warp group."""
+        fill, deep = _fill(self.factor, lane, scope), self.factor.deep
+        inner = _loops(deep[1:], fill)
+        return [loop(deep[0].var, stop, inner, ForKind.UNROLL, start=start)] if deep else inner
+
+
+def held_factor(nest: Nest, product: Product, s: int) -> HeldFactor:
+    """The fragments of A for all atoms of a turn."""
     factor = _factor(nest, product, product.left, product.m, s)
     deep = _levels(nest, s, product.k)
     count, registers = factor.buf.shape
     shape = (count * prod(level.parts for level in deep), registers)
-    factor = replace(factor, buf=replace(factor.buf, shape=shape), lanes=GROUP_LANES, deep=deep)
-    return [Alloc(factor.buf), *_loops(deep, _fill(factor, lane, scope))], _registers(factor)
+    buf = replace(factor.buf, shape=shape)
+    if factor.type == TF32 and _by_engine(nest, product.left):
+        # the copy engine has rounded the elements
+        buf, factor = replace(buf, dtype=F32), replace(factor, type=F32)
+    # one declaration outside of all loops: atoms of a turn still read registers while the next one begins
+    buf = nest.declarations.fragments.setdefault(product.left.buffer, buf)
+    return HeldFactor(replace(factor, buf=buf, lanes=GROUP_LANES, deep=deep))
+
+
+def _by_engine(nest: Nest, load: Load) -> bool:
+    """Whether the copy engine brings a factor into shared memory."""
+    access = nest.access(load.index)
+    key = None if access is None else key_of(load.buffer, access)
+    copies = [c for c in nest.tiles.copies if (c.tile.buffer, c.linear) == key]
+    return bool(copies) and copies[-1].engine is Engine.TMA

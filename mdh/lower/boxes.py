@@ -120,6 +120,7 @@ def token_start(nest: Nest) -> list[Stmt]:
     if not rings:
         return []
     out: list[Stmt] = [Alloc(ring.turn, Const(0, U32)) for ring in rings]
+    out += [Alloc(buf) for buf in nest.declarations.fragments.values()]
     first: list[Stmt] = [FetchMap(m.name) for m in nest.declarations.maps.values()]
     for ring in rings:
         first.append(InitTokens(ring.filled.name, 1))
@@ -307,12 +308,21 @@ def inflight(nest: Nest) -> int:
     step = None if s is None else nest.plan.steps[s]
     if step is None or step.product is None or not step.product.atom.grouped or nest.role is not Role.MATH:
         return 0
-    if step.product.held is not None:
-        return 0  # registers of a factor are loaded again in the next turn
     if step.promoted_turns == 1:
         # all end where the second accumulator takes over
         return 0
-    return 1 if step.inflight is None else step.inflight
+    most = 1 if step.inflight is None else step.inflight
+    return most if step.product.held is None else min(most, len(register_groups(step)) - 1)
+
+
+def register_groups(step: PlanStep) -> list[tuple[int, int]]:
+    """The parts of k of an MMA step, cut into two groups where a factor is held in registers: those of one
+    are loaded while atoms of the other run. Each group is (first part, behind the last part), counted along
+    the first dimension of k that has several."""
+    assert step.product is not None
+    parts = next((p for x in step.product.k if (p := step.splits[x.dim].parts) > 1), 1)
+    half = -(-parts // 2)
+    return [(0, half), (half, parts)] if parts > 1 else [(0, 1)]
 
 
 # -- a loop without roles --------------------------------------------------------------------
