@@ -45,7 +45,7 @@ def resolve(draft: Draft) -> tuple[StagePlan, Found]:
         steps.append(replace(plan, text=print_step(shown[n - 1]), wrapped=wrapped_step(shown[n - 1])))
         parents = tiles
     if steps and steps[-1].product is not None:
-        steps, product = with_registers(steps, steps[-1].product)
+        steps, product = with_registers(steps, steps[-1].product, draft.stage)
         steps[-1] = replace(steps[-1], product=product)
         steps.extend(lane_steps(len(steps) + 1, product, parents))
     elif any(t > 1 for t in parents) and not (written and has_layer(written[-1], Layer.MMA)):

@@ -9,7 +9,7 @@ from functools import cached_property
 from math import prod
 
 from mdh.hardware import THREADED, BlockOrder, CacheHint, Combine, Engine, Layer, Space
-from mdh.ir.atoms import GROUP_LANES, Atom
+from mdh.ir.atoms import GROUP_LANES, Atom, Fragment, spread
 from mdh.ir.expr import Load
 from mdh.ir.program import Program, Stage
 from mdh.ir.tile import Tiles
@@ -107,7 +107,8 @@ class AtomDim:
 class Product:
     """What the atoms of an MMA step compute: C += A B. m, n, k: the dimensions that they run over, the last
     one of each axis the fastest. left, right: the reads of A and B. held: index of the step at which an entry
-    puts A into registers for atoms of warp groups; None: they read it in shared memory."""
+    puts A into registers for atoms of warp groups; None: they read it in shared memory. spread: the rows of an
+    atom have the numbers that `mdh.ir.atoms.spread` gives them."""
 
     atom: Atom
     m: tuple[AtomDim, ...]
@@ -116,6 +117,15 @@ class Product:
     left: Load
     right: Load
     held: int | None = None
+    spread: bool = False
+
+    @property
+    def a(self) -> Fragment:
+        return spread(self.atom.a) if self.spread else self.atom.a
+
+    @property
+    def c(self) -> Fragment:
+        return spread(self.atom.c) if self.spread else self.atom.c
 
     @property
     def axes(self) -> dict[str, tuple[AtomDim, ...]]:

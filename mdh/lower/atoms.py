@@ -7,22 +7,24 @@ The loops over atoms keep no order: for each part of k all fragments are loaded 
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import product as product_of
 from math import prod
 
 from mdh.hardware import Engine, Space
 from mdh.ir.atoms import GROUP_LANES, LANES, WORD, Fragment, FragmentPlace, LaneDigit
 from mdh.ir.construct import loop, number, scaled
-from mdh.ir.dtype import F32, I32, TF32, U32, DType
+from mdh.ir.dtype import F32, F64, I32, TF32, U32, DType
 from mdh.ir.expr import Binary, Call, Const, Expr, Load, Var
 from mdh.ir.intrinsic import Intrinsic
-from mdh.ir.kernel import Alloc, Buf, Comment, ForKind, If, Let, Stmt, Store
+from mdh.ir.kernel import Alloc, Buf, Comment, ForKind, If, Let, Move, Stmt, Store
 from mdh.ir.layout import Level
 from mdh.ir.matrix import LoadMatrix, Mma
 from mdh.ir.plan import AtomDim, Product
 from mdh.lower.nest import Nest
 from mdh.lower.promotion import after_turn, chunks, first_accumulator, take_over
-from mdh.lower.scope import Region, Scope, key_of
+from mdh.lower.scope import Atoms, NextFragments, Region, Scope, key_of
 
+PAIR = 2
 MATRIX, MOST = 8, 4
 """Rows of the matrices that ldmatrix loads, and how many of them at once."""
 
@@ -52,7 +54,9 @@ class _Digits:
 class _Factor:
     """A or B. type: in which atoms read it. buf: fragments by atom and register. atoms: the loops over atoms
     along its own dimensions. own, along: where an element lies along these and along k. lanes: that share an
-    atom. deep: the loops over parts of k, if there are fragments of all of them."""
+    atom. deep: the loops over parts of k, if there are fragments of all of them. pairs: each two elements of
+    a lane after one another lie side by side in shared memory, the first one at a multiple of two. first:
+    the number of the first atom's fragment in buf."""
 
     load: Load
     type: DType
@@ -63,6 +67,8 @@ class _Factor:
     nest: Nest
     lanes: int = LANES
     deep: tuple[Level, ...] = ()
+    pairs: bool = False
+    first: int = 0
 
     @property
     def registers(self) -> int:
@@ -84,16 +90,18 @@ def emit_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
     left = _factor(nest, product, product.left, product.m, s)
     right = _factor(nest, product, product.right, product.n, s)
     region = next(r for r in reversed(nest.regions) if r.fold == 0)
-    body: list[Stmt] = [
-        Alloc(left.buf), Alloc(right.buf), *_fill(left, lane, scope), *_fill(right, lane, scope),
-        *_loops(left.atoms, _loops(right.atoms, [_multiply(nest, product, region, left, right, s)])),
-    ]  # fmt: skip
     others = [g for g in nest.guards(scope) if g.dim not in product.taken]
     cond = nest.condition(others, scope)
     mine = Binary("%", Var(nest.tid), Const(LANES, I32), I32) if nest.threads > LANES else Var(nest.tid)
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
     out.append(Let(lane, mine, below=LANES))
     deep = _levels(nest, s, product.k)
+    if scope.ahead is not None:
+        return [*out, *_while_loading(nest, scope, scope.ahead, region, (left, right), lane)]
+    body: list[Stmt] = [
+        Alloc(left.buf), Alloc(right.buf), *_fill(left, lane, scope), *_fill(right, lane, scope),
+        *_loops(left.atoms, _loops(right.atoms, [_multiply(nest, product, region, left, right, s)])),
+    ]  # fmt: skip
     inner = _loops(deep[1:], body)
     for start, stop in chunks(step, deep[0].parts if deep else 1):
         out += [loop(deep[0].var, stop, inner, ForKind.UNROLL, start=start)] if deep else inner
@@ -119,7 +127,7 @@ def _loops(levels: tuple[Level, ...], body: list[Stmt], by: int = 1) -> list[Stm
 
 def _factor(nest: Nest, product: Product, load: Load, dims: tuple[AtomDim, ...], s: int) -> _Factor:
     atom = product.atom
-    fragment: Fragment = atom.a if dims is product.m else atom.b
+    fragment: Fragment = product.a if dims is product.m else atom.b
     own, along = (fragment.row, fragment.column) if dims is product.m else (fragment.column, fragment.row)
     atoms = _levels(nest, s, dims)
     registers = fragment.count // atom.packed
@@ -139,7 +147,7 @@ def _digits(nest: Nest, place: FragmentPlace, dims: tuple[AtomDim, ...], s: int)
 
 
 def _multiply(nest: Nest, product: Product, region: Region, left: _Factor, right: _Factor, s: int) -> Mma:
-    fragment = product.atom.c
+    fragment = product.c
     acc = tuple(_result(nest, product, region, fragment.at(0, v), s) for v in range(fragment.count))
     return Mma(product.atom, acc, _registers(left), _registers(right))
 
@@ -149,6 +157,7 @@ def _registers(factor: _Factor) -> tuple[Load, ...]:
     if factor.deep:
         part = number((Var(level.var), level.parts) for level in factor.deep)
         atom = _sum([scaled(part, prod(level.parts for level in factor.atoms)), atom])
+    atom = _sum([_const(factor.first), atom])
     buf = factor.buf
     return tuple(Load(buf.name, (atom, Const(r, I32)), buf.dtype) for r in range(factor.registers))
 
@@ -165,12 +174,79 @@ def _result(nest: Nest, product: Product, region: Region, at: tuple[int, int], s
     return Load(buf.name, region.index(values), buf.dtype)
 
 
+# -- fragments that are loaded while the atoms before them run -----------------------------------
+
+
+def loads_ahead(nest: Nest, number: int, scope: Scope) -> tuple[Buf, Buf] | None:
+    """The registers for fragments of two parts of k, if the loop around the step with this number loads them
+    ahead: it stands directly around atoms of f64, which need few fragments and many cycles each, and there
+    are as many parts of k in one half of the registers as in the other."""
+    s, product = nest.plan.atoms, nest.product
+    if s is None or product is None or product.atom.left != F64 or not isinstance(scope.leaf, Atoms):
+        return None
+    deep = _levels(nest, s, product.k)
+    between = nest.items[nest.items.index(number) + 1 : scope.leaf.at]
+    if len(deep) != 1 or deep[0].parts % 2 or any(isinstance(it, Level) for it in between):
+        return None
+    if nest.copies(between) or any(g.dim not in product.taken for g in nest.guards(scope)):
+        return None
+    both = ((product.left, product.m), (product.right, product.n))
+    bufs = [_factor(nest, product, load, dims, s).buf for load, dims in both]
+    left, right = (replace(b, shape=(2 * b.shape[0], b.shape[1])) for b in bufs)
+    return left, right
+
+
+def _while_loading(
+    nest: Nest, scope: Scope, ahead: NextFragments, region: Region, factors: tuple[_Factor, _Factor], lane: str
+) -> list[Stmt]:  # fmt: skip
+    """The atoms of a turn. Before those of a part of k, the next part's fragments are loaded, and copies for
+    later turns stand among the atoms of all parts but the last: its fragments are in registers when all meet
+    before it, so from then on the slot of this turn is free."""
+    s, product = nest.plan.atoms, nest.product
+    assert s is not None and product is not None
+    (level,) = _levels(nest, s, product.k)
+
+    def half(part: int) -> tuple[_Factor, _Factor]:
+        left, right = (
+            replace(f, buf=buf, first=part % 2 * f.buf.shape[0])
+            for f, buf in zip(factors, ahead.fragments, strict=True)
+        )
+        return left, right
+
+    def loaded(part: int, at: Scope) -> list[Stmt]:
+        at = at.at_part(level.var, part)
+        return [x for f in half(part) for x in _fill(f, lane, at)]
+
+    if ahead.first:
+        return loaded(0, scope)
+    out: list[Stmt] = []
+    rows = list(product_of(*(range(lv.parts) for lv in factors[0].atoms)))
+    places = (level.parts - 1) * len(rows)
+    for part in range(level.parts):
+        if part == level.parts - 1:
+            out += [*ahead.meet, *loaded(0, replace(scope, live={**scope.live, **ahead.live}))]
+        else:
+            out += loaded(part + 1, scope)
+        left, right = half(part)
+        atom = _multiply(nest, product, region, left, right, s)
+        for n, row in enumerate(rows, part * len(rows)):
+            out += [x for i, x in enumerate(ahead.pieces) if i * places // len(ahead.pieces) == n]
+            one: list[Stmt] = _loops(right.atoms, [atom])
+            for lv, i in zip(reversed(left.atoms), reversed(row), strict=True):
+                one = [loop(lv.var, i + 1, one, ForKind.UNROLL, start=i)]
+            out += one
+    return out
+
+
 # -- fragments of the factors --------------------------------------------------------------------
 
 
 def _fill(factor: _Factor, lane: str, scope: Scope) -> list[Stmt]:
     gone = {var: 0 for side in factor.sides for var in side.gone}
     scope = replace(scope, fixed={**scope.fixed, **gone})
+    if factor.pairs:
+        both = range(0, factor.registers, PAIR)
+        return _loops(factor.atoms, [_pair(factor, v, lane, scope) for v in both])
     if factor.type.bytes >= WORD:
         return _loops(factor.atoms, [_element(factor, v, lane, scope) for v in range(factor.registers)])
     together = MOST // factor.registers
@@ -193,6 +269,13 @@ def _element(factor: _Factor, v: int, lane: str, scope: Scope) -> Store:
     to, value = _registers(factor)[v], factor.nest.load(factor.load, inner)
     rounded = Call(Intrinsic.TO_TF32, (value,), U32) if factor.type == TF32 else value
     return Store(to.buffer, to.index, rounded)
+
+
+def _pair(factor: _Factor, v: int, lane: str, scope: Scope) -> Move:
+    """An element and the next one, which lie side by side in shared memory."""
+    first = _element(factor, v, lane, scope)
+    assert isinstance(first.value, Load)
+    return Move(first.buffer, first.index, first.value.buffer, first.value.index, PAIR)
 
 
 def _matrices(factor: _Factor, together: int, lane: str, scope: Scope) -> LoadMatrix:
@@ -301,7 +384,7 @@ class HeldFactor:
         return [loop(deep[0].var, stop, inner, ForKind.UNROLL, start=start)] if deep else inner
 
 
-def held_factor(nest: Nest, product: Product, s: int) -> HeldFactor:
+def held_factor(nest: Nest, product: Product, s: int, scope: Scope) -> HeldFactor:
     """The fragments of A for all atoms of a turn."""
     factor = _factor(nest, product, product.left, product.m, s)
     deep = _levels(nest, s, product.k)
@@ -313,7 +396,21 @@ def held_factor(nest: Nest, product: Product, s: int) -> HeldFactor:
         buf, factor = replace(buf, dtype=F32), replace(factor, type=F32)
     # one declaration outside of all loops: atoms of a turn still read registers while the next one begins
     buf = nest.declarations.fragments.setdefault(product.left.buffer, buf)
-    return HeldFactor(replace(factor, buf=buf, lanes=GROUP_LANES, deep=deep))
+    pairs = product.spread and buf.dtype == product.left.dtype and _even(nest, product, scope)
+    return HeldFactor(replace(factor, buf=buf, lanes=GROUP_LANES, deep=deep, pairs=pairs))
+
+
+def _even(nest: Nest, product: Product, scope: Scope) -> bool:
+    """Whether the first of a thread's two neighbouring rows lies at a multiple of two in its row of shared
+    memory, and the other one behind it."""
+    access = nest.access(product.left.index)
+    assert access is not None
+    instance = scope.live[key_of(product.left.buffer, access)]
+    half = nest.levels.by_dim[product.m[0].dim][-1].var
+    place = next(f for f in instance.local(tuple(nest.levels.over(i) for i in access)) if f.coefficient(half))
+    return place.coefficient(half) == 1 and not any(
+        n % PAIR for n in (*(c for var, c in place.terms if var != half), place.const)
+    )
 
 
 def _by_engine(nest: Nest, load: Load) -> bool:

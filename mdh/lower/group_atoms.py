@@ -38,7 +38,7 @@ def emit_group_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
     product = step.product
     assert product is not None
     region = next(r for r in reversed(nest.regions) if r.fold == 0)
-    held = None if product.held is None else held_factor(nest, product, s)
+    held = None if product.held is None else held_factor(nest, product, s, scope)
     atom = _multiply(nest, product, region, s, scope, () if held is None else held.registers)
     others = [g for g in nest.guards(scope) if g.dim not in product.taken]
     cond = nest.condition(others, scope)
