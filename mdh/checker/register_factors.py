@@ -17,9 +17,7 @@ SPREAD = 128
 """Bytes of the swizzle that the rows of atoms are spread for."""
 
 
-def with_registers(
-    steps: list[PlanStep], product: Product, stage: Stage
-) -> tuple[list[PlanStep], Product]:
+def with_registers(steps: list[PlanStep], product: Product, stage: Stage) -> tuple[list[PlanStep], Product]:
     """The steps without the entry that puts A into registers, and the product with the step of it."""
     left, right = product.left.buffer, product.right.buffer
     if not product.atom.grouped or left == right:

@@ -169,6 +169,16 @@ class PlanStep:
     span: Span | None = field(default=None, compare=False, repr=False)
 
     @property
+    def register_groups(self) -> tuple[tuple[int, int], ...]:
+        """Of an MMA step with a factor in registers, the parts of k in two groups: registers of one are
+        loaded while atoms of the other run. Each is (first part, behind the last part), counted along the first
+        dimension of k that has several."""
+        along = self.product.k if self.product is not None else ()
+        parts = next((p for x in along if (p := self.splits[x.dim].parts) > 1), 1)
+        half = -(-parts // 2)
+        return ((0, half), (half, parts)) if parts > 1 else ((0, 1),)
+
+    @property
     def promoted_turns(self) -> int:
         """Turns of the loops around an MMA step after which its second accumulator takes over; 1 also where
         it does so within a turn. 0: it has none."""

@@ -197,7 +197,8 @@ def loads_ahead(nest: Nest, number: int, scope: Scope) -> tuple[Buf, Buf] | None
 
 
 def _while_loading(
-    nest: Nest, scope: Scope, ahead: NextFragments, region: Region, factors: tuple[_Factor, _Factor], lane: str
+    nest: Nest, scope: Scope, ahead: NextFragments, region: Region, factors: tuple[_Factor, _Factor],
+    lane: str,
 ) -> list[Stmt]:  # fmt: skip
     """The atoms of a turn. Before those of a part of k, the next part's fragments are loaded, and copies for
     later turns stand among the atoms of all parts but the last: its fragments are in registers when all meet

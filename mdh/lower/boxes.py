@@ -312,17 +312,7 @@ def inflight(nest: Nest) -> int:
         # all end where the second accumulator takes over
         return 0
     most = 1 if step.inflight is None else step.inflight
-    return most if step.product.held is None else min(most, len(register_groups(step)) - 1)
-
-
-def register_groups(step: PlanStep) -> list[tuple[int, int]]:
-    """The parts of k of an MMA step, cut into two groups where a factor is held in registers: those of one
-    are loaded while atoms of the other run. Each group is (first part, behind the last part), counted along
-    the first dimension of k that has several."""
-    assert step.product is not None
-    parts = next((p for x in step.product.k if (p := step.splits[x.dim].parts) > 1), 1)
-    half = -(-parts // 2)
-    return [(0, half), (half, parts)] if parts > 1 else [(0, 1)]
+    return most if step.product.held is None else min(most, len(step.register_groups) - 1)
 
 
 # -- a loop without roles --------------------------------------------------------------------

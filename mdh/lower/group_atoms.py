@@ -21,7 +21,7 @@ from mdh.ir.matrix import GroupMma, MmaCommit, MmaFence, MmaWait, SharedMatrix
 from mdh.ir.plan import AtomDim, PlanStep, Product
 from mdh.ir.tile import BOX_LINE
 from mdh.lower.atoms import HeldFactor, held_factor
-from mdh.lower.boxes import inflight, register_groups
+from mdh.lower.boxes import inflight
 from mdh.lower.nest import Nest
 from mdh.lower.promotion import after_turn, chunks, first_accumulator, take_over
 from mdh.lower.scope import Region, Scope, key_of
@@ -74,9 +74,10 @@ def _from_registers(
     """The atoms of a turn, in groups. While one group runs, the registers of the next are loaded. The atoms
     that last read these are those of the same group in the turn before, which have ended by then."""
     lane = nest.fresh("lane")
-    own = mod(Var(nest.tid), GROUP_LANES) if nest.threads > GROUP_LANES else Var(nest.tid)
+    alone = nest.threads * nest.plan.teams == GROUP_LANES
+    own = Var(nest.tid) if alone else mod(Var(nest.tid), GROUP_LANES)
     out: list[Stmt] = [Let(lane, own, below=GROUP_LANES)]
-    groups, runs_on = register_groups(step), inflight(nest)
+    groups, runs_on = step.register_groups, inflight(nest)
     for start, stop in groups:
         part = [*held.loaded(lane, scope, start, stop), fence, *through(start, stop)]
         ends = runs_on or (start, stop) == groups[-1]
