@@ -84,7 +84,7 @@ def lane_steps(n: int, product: Product, parents: tuple[int, ...]) -> tuple[Plan
     group = ({"m": 2 * ROWS, "n": PAIR * PAIRS, "k": atom.k}, {"m": (Layer.WRP, 1)})
     halves = ({"m": ROWS, "n": PAIR, "k": atom.k}, {"n": (Layer.THR, 0)})
     elements = ({"m": 1, "n": 1, "k": 1}, {"m": (Layer.THR, _lane_axes(product))})
-    digits = (group, halves, elements) if atom.grouped else (halves, elements)
+    digits: tuple[_Digits, ...] = (group, halves, elements) if atom.grouped else (halves, elements)
     if product.spread:
         digits = _spread(atom)
     out: list[PlanStep] = []

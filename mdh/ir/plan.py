@@ -107,8 +107,8 @@ class AtomDim:
 class Product:
     """What the atoms of an MMA step compute: C += A B. m, n, k: the dimensions that they run over, the last
     one of each axis the fastest. left, right: the reads of A and B. held: index of the step at which an entry
-    puts A into registers for atoms of warp groups; None: they read it in shared memory. spread: the rows of an
-    atom have the numbers that `mdh.ir.atoms.spread` gives them."""
+    puts A into registers for atoms of warp groups; None: they read it in shared memory. spread: the rows of
+    an atom have the numbers that `mdh.ir.atoms.spread` gives them."""
 
     atom: Atom
     m: tuple[AtomDim, ...]
@@ -171,8 +171,8 @@ class PlanStep:
     @property
     def register_groups(self) -> tuple[tuple[int, int], ...]:
         """Of an MMA step with a factor in registers, the parts of k in two groups: registers of one are
-        loaded while atoms of the other run. Each is (first part, behind the last part), counted along the first
-        dimension of k that has several."""
+        loaded while atoms of the other run. Each is (first part, behind the last part), counted along the
+        first dimension of k that has several."""
         along = self.product.k if self.product is not None else ()
         parts = next((p for x in along if (p := self.splits[x.dim].parts) > 1), 1)
         half = -(-parts // 2)

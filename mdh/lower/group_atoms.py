@@ -20,8 +20,8 @@ from mdh.ir.layout import Level
 from mdh.ir.matrix import GroupMma, MmaCommit, MmaFence, MmaWait, SharedMatrix
 from mdh.ir.plan import AtomDim, PlanStep, Product
 from mdh.ir.tile import BOX_LINE
-from mdh.lower.atoms import HeldFactor, held_factor
 from mdh.lower.boxes import inflight
+from mdh.lower.held_factor import HeldFactor, held_factor
 from mdh.lower.nest import Nest
 from mdh.lower.promotion import after_turn, chunks, first_accumulator, take_over
 from mdh.lower.scope import Region, Scope, key_of
