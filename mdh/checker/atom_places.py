@@ -19,6 +19,9 @@ ROWS, PAIRS, PAIR = 8, 4, 2
 WARPS = 4
 """The warps of a warp group. Each holds rows of its own."""
 
+_Digits = tuple[dict[str, int], dict[str, tuple[Layer, int]]]
+"""What an implied step leaves of an atom's places by axis, and the units that take the parts."""
+
 
 def digits_of(atom: Atom, axis: str) -> tuple[int, ...]:
     """The digits of a place along an axis of the atom, the fastest first."""
@@ -81,13 +84,16 @@ def lane_steps(n: int, product: Product, parents: tuple[int, ...]) -> tuple[Plan
     group = ({"m": 2 * ROWS, "n": PAIR * PAIRS, "k": atom.k}, {"m": (Layer.WRP, 1)})
     halves = ({"m": ROWS, "n": PAIR, "k": atom.k}, {"n": (Layer.THR, 0)})
     elements = ({"m": 1, "n": 1, "k": 1}, {"m": (Layer.THR, _lane_axes(product))})
+    digits: tuple[_Digits, ...] = (group, halves, elements) if atom.grouped else (halves, elements)
+    if product.spread:
+        digits = _spread(atom)
     out: list[PlanStep] = []
     rooms = {x.dim: x.room for x in product.dims}
     roomy = tuple(rooms.get(d, parent) for d, parent in enumerate(parents))
     if roomy != parents:
         splits = (Split(d, p, r, None, rank=d) for d, (p, r) in enumerate(zip(parents, roomy, strict=True)))
         out.append(PlanStep(n, n, tuple(splits), (), ()))
-    for places, units in (group, halves, elements) if atom.grouped else (halves, elements):
+    for places, units in digits:
         tiles, layers = [1] * len(roomy), dict[int, tuple[Layer, int]]()
         for axis, along in product.axes.items():
             for x in along:
@@ -106,6 +112,18 @@ def lane_steps(n: int, product: Product, parents: tuple[int, ...]) -> tuple[Plan
         out.append(PlanStep(number, number, tuple(splits), (), ()))
         roomy = tuple(tiles)
     return tuple(out)
+
+
+def _spread(atom: Atom) -> tuple[_Digits, ...]:
+    """As `mdh.ir.atoms.spread` numbers rows, the largest weight first. Threads are numbered through the whole
+    warp group."""
+    return (
+        ({"m": 32, "n": PAIR * PAIRS, "k": atom.k}, {"m": (Layer.THR, 4)}),
+        ({"m": 16, "n": PAIR, "k": atom.k}, {"m": (Layer.THR, 2), "n": (Layer.THR, 0)}),
+        ({"m": 4, "n": 1, "k": 1}, {"m": (Layer.THR, 3)}),
+        ({"m": 2, "n": 1, "k": 1}, {"m": (Layer.THR, 1)}),
+        ({"m": 1, "n": 1, "k": 1}, {}),
+    )
 
 
 def _lane_axes(product: Product) -> int:

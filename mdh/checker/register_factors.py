@@ -6,13 +6,18 @@ from dataclasses import replace
 from mdh.checker.subject import Subject
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import CacheHint, Engine, Space
+from mdh.ir.atoms import WORD
+from mdh.ir.expr import Var, walk
 from mdh.ir.plan import PlanStep, Product, Staging
+from mdh.ir.program import Stage
 from mdh.ir.tile import Copy
 
 CODE = "K172"
+SPREAD = 128
+"""Bytes of the swizzle that the rows of atoms are spread for."""
 
 
-def with_registers(steps: list[PlanStep], product: Product) -> tuple[list[PlanStep], Product]:
+def with_registers(steps: list[PlanStep], product: Product, stage: Stage) -> tuple[list[PlanStep], Product]:
     """The steps without the entry that puts A into registers, and the product with the step of it."""
     left, right = product.left.buffer, product.right.buffer
     if not product.atom.grouped or left == right:
@@ -21,7 +26,22 @@ def with_registers(steps: list[PlanStep], product: Product) -> tuple[list[PlanSt
     if not held:
         return steps, product
     out = [replace(s, stagings=tuple(x for x in s.stagings if not _holds(x, left))) for s in steps]
-    return out, replace(product, held=held[-1])
+    return out, replace(product, held=held[-1], spread=_spread(out, product, stage))
+
+
+def _spread(steps: list[PlanStep], product: Product, stage: Stage) -> bool:
+    """Whether the rows of the atoms get other numbers: threads that read words along m would come to the same
+    banks. Results that the copy engine stores keep the order of the atom's rows."""
+    shared = [x for s in steps for x in s.stagings if x.buffer == product.left.buffer]
+    if product.atom.left.bytes != WORD or not shared or shared[-1].swizzle != SPREAD:
+        return False
+    if any(h.engine is Engine.TMA for s in steps for h in s.holdings):
+        return False
+    if len(product.m) > 1 or len(product.n) > 1:
+        return False
+    fast = product.left.index[shared[-1].layout[-1]]
+    name = stage.dims[product.m[0].dim].name
+    return any(isinstance(v, Var) and v.name == name for v in walk(fast))
 
 
 def _holds(staging: Staging, buffer: str) -> bool:

@@ -46,7 +46,7 @@ def resolve(draft: Draft) -> tuple[StagePlan, Found]:
         parents = tiles
     staging = [bool(step.stagings) for step in steps]
     if steps and steps[-1].product is not None:
-        steps, product = with_registers(steps, steps[-1].product)
+        steps, product = with_registers(steps, steps[-1].product, draft.stage)
         steps[-1] = replace(steps[-1], product=product)
         steps.extend(lane_steps(len(steps) + 1, product, parents))
     elif any(t > 1 for t in parents) and not (written and has_layer(written[-1], Layer.MMA)):

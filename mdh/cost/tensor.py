@@ -22,9 +22,9 @@ GROUP_SHARE = 0.85
 """The share that atoms of warp groups reach (artifacts/h100/tensor_cores.md)."""
 SHARED_BYTES = 128.0
 """Bytes a cycle that a multiprocessor gets from shared memory."""
-TOGETHER, TOGETHER_F64 = 1.0, 1.7
-"""Exponents with which multiplications and shared memory are joined (see `joined`). Those of f64 take long,
-and registers leave room for more warps."""
+TOGETHER, TOGETHER_F64 = 1.0, 3.0
+"""Exponents with which multiplications and shared memory are joined (see `joined`). Those of f64
+take long, and load the fragments of the next ones while they run."""
 SCHEDULERS = 4
 """Warps that a multiprocessor needs so that all of its tensor cores multiply."""
 
@@ -60,7 +60,7 @@ NARROW = AtomCosts(
 )  # fmt: skip
 """Of 8- and 16-bit factors: fitted to 942 timed schedules of 198 products on an H100. What the estimate
 chooses takes 1.03 times the best that was timed, as a geometric mean."""
-DOUBLE = AtomCosts(32.0, 190.0, 1000.0, 3.0, 0.0, 2000.0, 0.0, 0.0, inf, PRODUCTS)
+DOUBLE = AtomCosts(28.0, 30.0, 1000.0, 3.0, 0.0, 2000.0, 0.0, 0.0, inf, PRODUCTS)
 """Of f64: rounded from the schedules of matmul_double (artifacts/h100/tensor_cores.md)."""
 
 

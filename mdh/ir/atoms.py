@@ -6,7 +6,7 @@ Source: PTX ISA, "Matrix Fragments for mma" and "Register Fragments and Shared M
 """
 
 from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mdh.ir.dtype import BF16, EIGHTHS, F16, F32, F64, I8, I32, TF32, U8, DType
 
@@ -136,6 +136,17 @@ _GROUP = LaneDigit(4, 8, 1)
 """Four lanes after one another share a row of C."""
 _WARP = LaneDigit(32, 4, 16)
 """Each warp of a group has 16 rows of C."""
+
+_SPREAD = (LaneDigit(4, 2, 2), LaneDigit(8, 2, 16), LaneDigit(16, 4, 4), LaneDigit(64, 2, 32))
+
+
+def spread(fragment: Fragment) -> Fragment:
+    """A or C of a warp group's atom whose rows have other numbers. So a thread has rows 2 y and 2 y + 1, and
+    16 threads that read two neighbours of one row of shared memory each, of four rows one after another that
+    are swizzled by 128 bytes, read from different banks."""
+    halves = tuple(replace(d, weight=1) for d in fragment.row.element)
+    return replace(fragment, row=FragmentPlace(_SPREAD, halves))
+
 
 _BYTES = (I8, U8)
 _COLUMNS, _INTEGER_COLUMNS = range(256, 0, -8), (*range(256, 32, -16), 32, 24, 16, 8)

@@ -9,7 +9,7 @@ from functools import cached_property
 from math import prod
 
 from mdh.hardware import THREADED, BlockOrder, CacheHint, Combine, Engine, Layer, Space
-from mdh.ir.atoms import GROUP_LANES, Atom
+from mdh.ir.atoms import GROUP_LANES, Atom, Fragment, spread
 from mdh.ir.expr import Load
 from mdh.ir.fusion import Group
 from mdh.ir.program import Program, Stage
@@ -108,7 +108,8 @@ class AtomDim:
 class Product:
     """What the atoms of an MMA step compute: C += A B. m, n, k: the dimensions that they run over, the last
     one of each axis the fastest. left, right: the reads of A and B. held: index of the step at which an entry
-    puts A into registers for atoms of warp groups; None: they read it in shared memory."""
+    puts A into registers for atoms of warp groups; None: they read it in shared memory. spread: the rows of
+    an atom have the numbers that `mdh.ir.atoms.spread` gives them."""
 
     atom: Atom
     m: tuple[AtomDim, ...]
@@ -117,6 +118,15 @@ class Product:
     left: Load
     right: Load
     held: int | None = None
+    spread: bool = False
+
+    @property
+    def a(self) -> Fragment:
+        return spread(self.atom.a) if self.spread else self.atom.a
+
+    @property
+    def c(self) -> Fragment:
+        return spread(self.atom.c) if self.spread else self.atom.c
 
     @property
     def axes(self) -> dict[str, tuple[AtomDim, ...]]:
@@ -158,6 +168,16 @@ class PlanStep:
     inflight: int | None = None
     promote: int | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def register_groups(self) -> tuple[tuple[int, int], ...]:
+        """Of an MMA step with a factor in registers, the parts of k in two groups: registers of one are
+        loaded while atoms of the other run. Each is (first part, behind the last part), counted along the
+        first dimension of k that has several."""
+        along = self.product.k if self.product is not None else ()
+        parts = next((p for x in along if (p := self.splits[x.dim].parts) > 1), 1)
+        half = -(-parts // 2)
+        return ((0, half), (half, parts)) if parts > 1 else ((0, 1),)
 
     @property
     def promoted_turns(self) -> int:

@@ -7,22 +7,24 @@ The loops over atoms keep no order: for each part of k all fragments are loaded 
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import product as product_of
 from math import prod
 
 from mdh.hardware import Space
-from mdh.ir.atoms import GROUP_LANES, LANES, WORD, Fragment, FragmentPlace, LaneDigit
+from mdh.ir.atoms import LANES, WORD, Fragment, FragmentPlace, LaneDigit
 from mdh.ir.construct import loop, number, scaled
-from mdh.ir.dtype import I32, TF32, U32, DType
+from mdh.ir.dtype import F64, I32, TF32, U32, DType
 from mdh.ir.expr import Binary, Call, Const, Expr, Load, Var
 from mdh.ir.intrinsic import Intrinsic
-from mdh.ir.kernel import Alloc, Buf, Comment, ForKind, If, Let, Stmt, Store
+from mdh.ir.kernel import Alloc, Buf, Comment, ForKind, If, Let, Move, Stmt, Store
 from mdh.ir.layout import Level
 from mdh.ir.matrix import LoadMatrix, Mma
 from mdh.ir.plan import AtomDim, Product
 from mdh.lower.nest import Nest
 from mdh.lower.promotion import after_turn, chunks, first_accumulator, take_over
-from mdh.lower.scope import Region, Scope, key_of
+from mdh.lower.scope import Atoms, NextFragments, Region, Scope, key_of
 
+PAIR = 2
 MATRIX, MOST = 8, 4
 """Rows of the matrices that ldmatrix loads, and how many of them at once."""
 
@@ -49,10 +51,12 @@ class _Digits:
 
 
 @dataclass(frozen=True, slots=True)
-class _Factor:
+class Factor:
     """A or B. type: in which atoms read it. buf: fragments by atom and register. atoms: the loops over atoms
     along its own dimensions. own, along: where an element lies along these and along k. lanes: that share an
-    atom. deep: the loops over parts of k, if there are fragments of all of them."""
+    atom. deep: the loops over parts of k, if there are fragments of all of them. pairs: each two elements of
+    a lane after one another lie side by side in shared memory, the first one at a multiple of two. first:
+    the number of the first atom's fragment in buf."""
 
     load: Load
     type: DType
@@ -63,6 +67,8 @@ class _Factor:
     nest: Nest
     lanes: int = LANES
     deep: tuple[Level, ...] = ()
+    pairs: bool = False
+    first: int = 0
 
     @property
     def registers(self) -> int:
@@ -81,20 +87,22 @@ def emit_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
     product = step.product
     assert product is not None
     lane = nest.fresh("lane")
-    left = _factor(nest, product, product.left, product.m, s)
-    right = _factor(nest, product, product.right, product.n, s)
+    left = factor_of(nest, product, product.left, product.m, s)
+    right = factor_of(nest, product, product.right, product.n, s)
     region = next(r for r in reversed(nest.regions) if r.fold == 0)
-    body: list[Stmt] = [
-        Alloc(left.buf), Alloc(right.buf), *_fill(left, lane, scope), *_fill(right, lane, scope),
-        *_loops(left.atoms, _loops(right.atoms, [_multiply(nest, product, region, left, right, s)])),
-    ]  # fmt: skip
     others = [g for g in nest.guards(scope) if g.dim not in product.taken]
     cond = nest.condition(others, scope)
     mine = Binary("%", Var(nest.tid), Const(LANES, I32), I32) if nest.threads > LANES else Var(nest.tid)
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
     out.append(Let(lane, mine, below=LANES))
-    deep = _levels(nest, s, product.k)
-    inner = _loops(deep[1:], body)
+    deep = atom_levels(nest, s, product.k)
+    if scope.ahead is not None:
+        return [*out, *_while_loading(nest, scope, scope.ahead, region, (left, right), lane)]
+    body: list[Stmt] = [
+        Alloc(left.buf), Alloc(right.buf), *fragments(left, lane, scope), *fragments(right, lane, scope),
+        *unrolled(left.atoms, unrolled(right.atoms, [_multiply(nest, product, region, left, right, s)])),
+    ]  # fmt: skip
+    inner = unrolled(deep[1:], body)
     for start, stop in chunks(step, deep[0].parts if deep else 1):
         out += [loop(deep[0].var, stop, inner, ForKind.UNROLL, start=start)] if deep else inner
         if step.promoted_turns == 1:
@@ -103,13 +111,13 @@ def emit_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
     return out if cond is None else [If(cond, tuple(out))]
 
 
-def _levels(nest: Nest, step: int, dims: tuple[AtomDim, ...]) -> tuple[Level, ...]:
+def atom_levels(nest: Nest, step: int, dims: tuple[AtomDim, ...]) -> tuple[Level, ...]:
     """The loops over atoms along an axis."""
     found = (lv for x in dims for lv in nest.levels.by_dim[x.dim] if lv.step == step)
     return tuple(found)
 
 
-def _loops(levels: tuple[Level, ...], body: list[Stmt], by: int = 1) -> list[Stmt]:
+def unrolled(levels: tuple[Level, ...], body: list[Stmt], by: int = 1) -> list[Stmt]:
     """by: of the innermost loop, if there is one."""
     for level in reversed(levels):
         body = [loop(level.var, level.parts, body, ForKind.UNROLL, step=by)]
@@ -117,18 +125,18 @@ def _loops(levels: tuple[Level, ...], body: list[Stmt], by: int = 1) -> list[Stm
     return body
 
 
-def _factor(nest: Nest, product: Product, load: Load, dims: tuple[AtomDim, ...], s: int) -> _Factor:
+def factor_of(nest: Nest, product: Product, load: Load, dims: tuple[AtomDim, ...], s: int) -> Factor:
     atom = product.atom
-    fragment: Fragment = atom.a if dims is product.m else atom.b
+    fragment: Fragment = product.a if dims is product.m else atom.b
     own, along = (fragment.row, fragment.column) if dims is product.m else (fragment.column, fragment.row)
-    atoms = _levels(nest, s, dims)
+    atoms = atom_levels(nest, s, dims)
     registers = fragment.count // atom.packed
     count = prod(level.parts for level in atoms)
     kind = U32 if atom.left.bytes <= WORD else load.dtype
     name = nest.fresh(f"{load.buffer}_atoms")
     buf = Buf(name, Space.RM, kind, (count, registers), (registers, 1), align=16)
     sides = (_digits(nest, own, dims, s), _digits(nest, along, product.k, s))
-    return _Factor(load, atom.left, buf, atoms, *sides, nest)
+    return Factor(load, atom.left, buf, atoms, *sides, nest)
 
 
 def _digits(nest: Nest, place: FragmentPlace, dims: tuple[AtomDim, ...], s: int) -> _Digits:
@@ -138,17 +146,18 @@ def _digits(nest: Nest, place: FragmentPlace, dims: tuple[AtomDim, ...], s: int)
     return _Digits(place, found, tuple(name for _, names in inner for name in names[:-1]))
 
 
-def _multiply(nest: Nest, product: Product, region: Region, left: _Factor, right: _Factor, s: int) -> Mma:
-    fragment = product.atom.c
+def _multiply(nest: Nest, product: Product, region: Region, left: Factor, right: Factor, s: int) -> Mma:
+    fragment = product.c
     acc = tuple(_result(nest, product, region, fragment.at(0, v), s) for v in range(fragment.count))
-    return Mma(product.atom, acc, _registers(left), _registers(right))
+    return Mma(product.atom, acc, registers_of(left), registers_of(right))
 
 
-def _registers(factor: _Factor) -> tuple[Load, ...]:
+def registers_of(factor: Factor) -> tuple[Load, ...]:
     atom = number((Var(level.var), level.parts) for level in factor.atoms)
     if factor.deep:
         part = number((Var(level.var), level.parts) for level in factor.deep)
         atom = _sum([scaled(part, prod(level.parts for level in factor.atoms)), atom])
+    atom = _sum([_const(factor.first), atom])
     buf = factor.buf
     return tuple(Load(buf.name, (atom, Const(r, I32)), buf.dtype) for r in range(factor.registers))
 
@@ -165,22 +174,90 @@ def _result(nest: Nest, product: Product, region: Region, at: tuple[int, int], s
     return Load(buf.name, region.index(values), buf.dtype)
 
 
+# -- fragments that are loaded while the atoms before them run -----------------------------------
+
+
+def loads_ahead(nest: Nest, number: int, scope: Scope) -> tuple[Buf, Buf] | None:
+    """The registers for fragments of two parts of k, if the loop around the step with this number loads them
+    ahead: it stands directly around atoms of f64, which need few fragments and many cycles each, and there
+    are as many parts of k in one half of the registers as in the other."""
+    s, product = nest.plan.atoms, nest.product
+    if s is None or product is None or product.atom.left != F64 or not isinstance(scope.leaf, Atoms):
+        return None
+    deep = atom_levels(nest, s, product.k)
+    between = nest.items[nest.items.index(number) + 1 : scope.leaf.at]
+    if len(deep) != 1 or deep[0].parts % 2 or any(isinstance(it, Level) for it in between):
+        return None
+    if nest.copies(between) or any(g.dim not in product.taken for g in nest.guards(scope)):
+        return None
+    both = ((product.left, product.m), (product.right, product.n))
+    bufs = [factor_of(nest, product, load, dims, s).buf for load, dims in both]
+    left, right = (replace(b, shape=(2 * b.shape[0], b.shape[1])) for b in bufs)
+    return left, right
+
+
+def _while_loading(
+    nest: Nest, scope: Scope, ahead: NextFragments, region: Region, factors: tuple[Factor, Factor],
+    lane: str,
+) -> list[Stmt]:  # fmt: skip
+    """The atoms of a turn. Before those of a part of k, the next part's fragments are loaded, and copies for
+    later turns stand among the atoms of all parts but the last: its fragments are in registers when all meet
+    before it, so from then on the slot of this turn is free."""
+    s, product = nest.plan.atoms, nest.product
+    assert s is not None and product is not None
+    (level,) = atom_levels(nest, s, product.k)
+
+    def half(part: int) -> tuple[Factor, Factor]:
+        left, right = (
+            replace(f, buf=buf, first=part % 2 * f.buf.shape[0])
+            for f, buf in zip(factors, ahead.fragments, strict=True)
+        )
+        return left, right
+
+    def loaded(part: int, at: Scope) -> list[Stmt]:
+        at = at.at_part(level.var, part)
+        return [x for f in half(part) for x in fragments(f, lane, at)]
+
+    if ahead.first:
+        return loaded(0, scope)
+    out: list[Stmt] = []
+    rows = list(product_of(*(range(lv.parts) for lv in factors[0].atoms)))
+    places = (level.parts - 1) * len(rows)
+    for part in range(level.parts):
+        if part == level.parts - 1:
+            out += [*ahead.meet, *loaded(0, replace(scope, live={**scope.live, **ahead.live}))]
+        else:
+            out += loaded(part + 1, scope)
+        left, right = half(part)
+        atom = _multiply(nest, product, region, left, right, s)
+        for n, row in enumerate(rows, part * len(rows)):
+            out += [x for i, x in enumerate(ahead.pieces) if i * places // len(ahead.pieces) == n]
+            one: list[Stmt] = unrolled(right.atoms, [atom])
+            for lv, i in zip(reversed(left.atoms), reversed(row), strict=True):
+                one = [loop(lv.var, i + 1, one, ForKind.UNROLL, start=i)]
+            out += one
+    return out
+
+
 # -- fragments of the factors --------------------------------------------------------------------
 
 
-def _fill(factor: _Factor, lane: str, scope: Scope) -> list[Stmt]:
+def fragments(factor: Factor, lane: str, scope: Scope) -> list[Stmt]:
     gone = {var: 0 for side in factor.sides for var in side.gone}
     scope = replace(scope, fixed={**scope.fixed, **gone})
+    if factor.pairs:
+        both = range(0, factor.registers, PAIR)
+        return unrolled(factor.atoms, [_pair(factor, v, lane, scope) for v in both])
     if factor.type.bytes >= WORD:
-        return _loops(factor.atoms, [_element(factor, v, lane, scope) for v in range(factor.registers)])
+        return unrolled(factor.atoms, [_element(factor, v, lane, scope) for v in range(factor.registers)])
     together = MOST // factor.registers
     while factor.atoms and factor.atoms[-1].parts % together:
         together //= 2
     together = together if factor.atoms else 1
-    return _loops(factor.atoms, [_matrices(factor, together, lane, scope)], together)
+    return unrolled(factor.atoms, [_matrices(factor, together, lane, scope)], together)
 
 
-def _element(factor: _Factor, v: int, lane: str, scope: Scope) -> Store:
+def _element(factor: Factor, v: int, lane: str, scope: Scope) -> Store:
     at: dict[str, Expr] = {}
     for side in factor.sides:
 
@@ -190,12 +267,19 @@ def _element(factor: _Factor, v: int, lane: str, scope: Scope) -> Store:
 
         at |= side.values(terms)
     inner = scope.with_values(at)
-    to, value = _registers(factor)[v], factor.nest.load(factor.load, inner)
+    to, value = registers_of(factor)[v], factor.nest.load(factor.load, inner)
     rounded = Call(Intrinsic.TO_TF32, (value,), U32) if factor.type == TF32 else value
     return Store(to.buffer, to.index, rounded)
 
 
-def _matrices(factor: _Factor, together: int, lane: str, scope: Scope) -> LoadMatrix:
+def _pair(factor: Factor, v: int, lane: str, scope: Scope) -> Move:
+    """An element and the next one, which lie side by side in shared memory."""
+    first = _element(factor, v, lane, scope)
+    assert isinstance(first.value, Load)
+    return Move(first.buffer, first.index, first.value.buffer, first.value.index, PAIR)
+
+
+def _matrices(factor: Factor, together: int, lane: str, scope: Scope) -> LoadMatrix:
     """The registers of `together` atoms after one another, of which each is a matrix of 8 rows."""
     count = together * factor.registers
     rows = _rows_along_k(factor, scope)
@@ -220,7 +304,7 @@ def _matrices(factor: _Factor, together: int, lane: str, scope: Scope) -> LoadMa
     source = factor.nest.load(factor.load, scope.with_values(at))
     dst = []
     for r in range(count):
-        to = _registers(factor)[r % factor.registers]
+        to = registers_of(factor)[r % factor.registers]
         atom: Expr = _sum([to.index[0], _const(r // factor.registers)])
         dst.append(replace(to, index=(atom, to.index[1])))
     return LoadMatrix(tuple(dst), source.buffer, source.index, transposed=not rows)
@@ -237,7 +321,7 @@ def _part(x: AtomDim, d: LaneDigit) -> LaneDigit | None:
     return LaneDigit(d.div * low // d.weight, high // low, low // x.weight) if low < high else None
 
 
-def _start(factor: _Factor, digit: LaneDigit, x: AtomDim, which: Expr, count: int) -> Expr:
+def _start(factor: Factor, digit: LaneDigit, x: AtomDim, which: Expr, count: int) -> Expr:
     """A digit of the first element of matrix number `which`: those of an atom are its registers in turn."""
     packed = LANES // factor.load.dtype.bits
     part = _part(x, digit)
@@ -246,7 +330,7 @@ def _start(factor: _Factor, digit: LaneDigit, x: AtomDim, which: Expr, count: in
     return _digit(replace(part, div=part.div // packed), which, count)
 
 
-def _rows_along_k(factor: _Factor, scope: Scope) -> bool:
+def _rows_along_k(factor: Factor, scope: Scope) -> bool:
     """Whether the rows in shared memory run along k; else they run along the factor's own dimensions."""
     access = factor.nest.access(factor.load.index)
     assert access is not None
@@ -274,19 +358,3 @@ def _sum(terms: list[Expr]) -> Expr:
         if e != Const(0, I32):
             out = e if out is None else Binary("+", out, e, I32)
     return Const(0, I32) if out is None else out
-
-
-# -- factors that warp groups hold in registers --------------------------------------------------
-
-
-def group_fragments(
-    nest: Nest, product: Product, s: int, lane: str, scope: Scope
-) -> tuple[list[Stmt], tuple[Load, ...]]:
-    """Declares and loads the fragments of A for all atoms of a turn. Also returns the registers of one atom.
-    lane: the thread's number in its warp group."""
-    factor = _factor(nest, product, product.left, product.m, s)
-    deep = _levels(nest, s, product.k)
-    count, registers = factor.buf.shape
-    shape = (count * prod(level.parts for level in deep), registers)
-    factor = replace(factor, buf=replace(factor.buf, shape=shape), lanes=GROUP_LANES, deep=deep)
-    return [Alloc(factor.buf), *_loops(deep, _fill(factor, lane, scope))], _registers(factor)

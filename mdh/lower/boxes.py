@@ -120,6 +120,7 @@ def token_start(nest: Nest) -> list[Stmt]:
     if not rings:
         return []
     out: list[Stmt] = [Alloc(ring.turn, Const(0, U32)) for ring in rings]
+    out += [Alloc(buf) for buf in nest.declarations.fragments.values()]
     first: list[Stmt] = [FetchMap(m.name) for m in nest.declarations.maps.values()]
     for ring in rings:
         first.append(InitTokens(ring.filled.name, 1))
@@ -341,12 +342,11 @@ def inflight(nest: Nest) -> int:
     step = None if s is None else nest.plan.steps[s]
     if step is None or step.product is None or not step.product.atom.grouped or nest.role is not Role.MATH:
         return 0
-    if step.product.held is not None:
-        return 0  # registers of a factor are loaded again in the next turn
     if step.promoted_turns == 1:
         # all end where the second accumulator takes over
         return 0
-    return 1 if step.inflight is None else step.inflight
+    most = 1 if step.inflight is None else step.inflight
+    return most if step.product.held is None else min(most, len(step.register_groups) - 1)
 
 
 # -- a loop without roles --------------------------------------------------------------------

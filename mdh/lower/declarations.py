@@ -62,6 +62,8 @@ class Declarations:
     """Of the steps whose parts the copy engine brings, by number."""
     maps: dict[TensorMap, TensorMap] = field(default_factory=dict)
     """By what they say, with no name yet."""
+    fragments: dict[str, Buf] = field(default_factory=dict)
+    """Registers of factors that atoms still read in the next turn of a loop, by the array."""
     _turns: Turns | None = None
     _asked: dict[Buf, Buf] = field(default_factory=dict)
     """The declared buffer of each one that was asked for."""

@@ -5,6 +5,7 @@ Requires what K170 to K173 check. As with the atoms of warps, the levels that sp
 of the results each thread holds.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import prod
 
@@ -17,10 +18,10 @@ from mdh.ir.expr import Const, Expr, Load, Var
 from mdh.ir.kernel import Comment, ForKind, Let, Stmt
 from mdh.ir.layout import Level
 from mdh.ir.matrix import GroupMma, MmaCommit, MmaFence, MmaWait, SharedMatrix
-from mdh.ir.plan import AtomDim, Product
+from mdh.ir.plan import AtomDim, PlanStep, Product
 from mdh.ir.tile import BOX_LINE
-from mdh.lower.atoms import group_fragments
 from mdh.lower.boxes import inflight
+from mdh.lower.held_factor import HeldFactor, held_factor
 from mdh.lower.nest import Nest
 from mdh.lower.promotion import after_turn, chunks, first_accumulator, take_over
 from mdh.lower.scope import Region, Scope, key_of
@@ -37,27 +38,52 @@ def emit_group_atoms(nest: Nest, scope: Scope) -> list[Stmt]:
     product = step.product
     assert product is not None
     region = next(r for r in reversed(nest.regions) if r.fold == 0)
-    first, held = _fragments(nest, product, s, scope)
-    atom = _multiply(nest, product, region, s, scope, held)
+    held = None if product.held is None else held_factor(nest, product, s, scope)
+    atom = _multiply(nest, product, region, s, scope, () if held is None else held.registers)
     others = [g for g in nest.guards(scope) if g.dim not in product.taken]
     cond = nest.condition(others, scope)
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
     fence = _fence(nest, product, region, s)
     deep = [level for x in product.k if (level := _level(nest, s, x.dim)) is not None]
-    for start, stop in chunks(step, deep[0].parts if deep else 1):
-        apart = step.promoted_turns == 1
-        keep = (less(start, Var(deep[0].var)) if deep else ZERO) if apart else None
+
+    def through(start: int, stop: int, keep: Expr | None = None) -> list[Stmt]:
+        """The atoms of some parts of k, counted along its first dimension."""
         part = _through(nest, product, s, [replace(atom, keep=keep)])
         for level in reversed(deep[1:]):
             part = [loop(level.var, level.parts, part, ForKind.UNROLL)]
-        part = [loop(deep[0].var, stop, part, ForKind.UNROLL, start=start)] if deep else part
-        if apart:
+        return [loop(deep[0].var, stop, part, ForKind.UNROLL, start=start)] if deep else part
+
+    if held is not None:
+        out += _from_registers(nest, step, held, scope, cond, fence, through)
+        return [*out, *after_turn(nest, region, s, scope)]
+    for start, stop in chunks(step, deep[0].parts if deep else 1):
+        if step.promoted_turns == 1:
+            part = through(start, stop, less(start, Var(deep[0].var)) if deep else ZERO)
             ended = [MmaFence(), *part, MmaCommit(), MmaWait(0), *take_over(nest, region, s, clear=False)]
             out += when(cond, ended)
         else:
             # without atoms the turn's group is empty: those that still run are of the turns before
-            out += [*when(cond, [*first, fence, *part]), MmaCommit(), MmaWait(inflight(nest))]
+            out += [*when(cond, [fence, *through(start, stop)]), MmaCommit(), MmaWait(inflight(nest))]
     return [*out, *after_turn(nest, region, s, scope)]
+
+
+def _from_registers(
+    nest: Nest, step: PlanStep, held: HeldFactor, scope: Scope, cond: Expr | None, fence: MmaFence,
+    through: Callable[[int, int], list[Stmt]],
+) -> list[Stmt]:  # fmt: skip
+    """The atoms of a turn, in groups. While one group runs, the registers of the next are loaded. The atoms
+    that last read these are those of the same group in the turn before, which have ended by then."""
+    lane = nest.fresh("lane")
+    alone = nest.threads * nest.plan.teams == GROUP_LANES
+    own = Var(nest.tid) if alone else mod(Var(nest.tid), GROUP_LANES)
+    out: list[Stmt] = [Let(lane, own, below=GROUP_LANES)]
+    groups, runs_on = step.register_groups, inflight(nest)
+    for start, stop in groups:
+        part = [*held.loaded(lane, scope, start, stop), fence, *through(start, stop)]
+        ends = runs_on or (start, stop) == groups[-1]
+        out += [*when(cond, part), MmaCommit(), *([MmaWait(runs_on)] if ends else [])]
+        fence = MmaFence()
+    return out
 
 
 def _fence(nest: Nest, product: Product, region: Region, s: int) -> MmaFence:
@@ -70,16 +96,6 @@ def _fence(nest: Nest, product: Product, region: Region, s: int) -> MmaFence:
     unrolled = any(nest.plan.steps[lv.step].unroll is not None for lv in loops)
     few = unrolled or prod(lv.parts for lv in loops) <= FEW
     return MmaFence(first_accumulator(region).name if several and few else None)
-
-
-def _fragments(nest: Nest, product: Product, s: int, scope: Scope) -> tuple[list[Stmt], tuple[Load, ...]]:
-    """What loads A into registers, and those of an atom; nothing where atoms read it in shared memory."""
-    if product.held is None:
-        return [], ()
-    lane = nest.fresh("lane")
-    own = mod(Var(nest.tid), GROUP_LANES) if nest.threads * nest.plan.teams > GROUP_LANES else Var(nest.tid)
-    loads, registers = group_fragments(nest, product, s, lane, scope)
-    return [Let(lane, own, below=GROUP_LANES), *loads], registers
 
 
 def _through(nest: Nest, product: Product, s: int, body: list[Stmt]) -> list[Stmt]:

@@ -15,14 +15,16 @@ from mdh.ir.affine import Affine
 from mdh.ir.construct import ZERO, add, less, loop, mod, num, scaled, shifted, when
 from mdh.ir.dtype import F64, I32
 from mdh.ir.expr import Const, Expr, Var
-from mdh.ir.kernel import Alloc, Barrier, Buf, Comment, Commit, ForKind, If, Let, Move, Stmt, Wait
+from mdh.ir.kernel import Alloc, Barrier, Buf, Comment, Commit, For, ForKind, If, Let, Move, Stmt, Wait
 from mdh.ir.layout import Level
 from mdh.ir.plan import PlanStep
+from mdh.ir.walk import trips
+from mdh.lower.atoms import loads_ahead
 from mdh.lower.copies import StagedCopy, addresses, copy_shape, emit_copy, in_bounds, plan_copies
 from mdh.lower.deal import Dealt, deal
-from mdh.lower.fragments import PipelinedLoop, Slot, first_fragments, next_fragments, turns
+from mdh.lower.fragments import PipelinedLoop, Slot, first_fragments, next_fragments, stated, turns
 from mdh.lower.nest import Emit, Nest
-from mdh.lower.scope import Scope
+from mdh.lower.scope import Instance, Key, NextFragments, Scope
 
 MOST_PREFETCHED = 64
 """Elements a thread may hold in registers for the next part; beyond that it copies without them."""
@@ -51,6 +53,9 @@ def emit_pipelined(nest: Nest, level: Level, trips: int, number: int, point: Sco
     flying = [c for c in ahead if c.staging.engine == Engine.ASYNC]
     plain = [c for c in ahead if c.staging.engine != Engine.ASYNC]
     fragments = [c for c in copies if c.dst.buf.space is Space.RM]
+    registers = loads_ahead(nest, number, point) if flying == copies else None
+    if registers is not None:
+        return _fragments_ahead(pipeline, flying, registers, emit)
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
     out.extend(_prologue(pipeline, flying, plain))
     out.extend(first_fragments(pipeline, fragments))
@@ -75,6 +80,46 @@ def emit_pipelined(nest: Nest, level: Level, trips: int, number: int, point: Sco
     if ahead:
         out.append(Barrier(SyncScope.BLOCK, "all slots are free again"))
     return out
+
+
+def _fragments_ahead(
+    pipeline: PipelinedLoop, flying: list[StagedCopy], registers: tuple[Buf, Buf], emit: Emit
+) -> list[Stmt]:
+    """The loop around atoms that load fragments of the next part of k, of the next turn's first part, too.
+    All threads meet before they read the next slot. So all fragments of this turn have been loaded then, and
+    in the next turn its slot is filled again."""
+    nest, point, level, slots = pipeline.nest, pipeline.point, pipeline.level, pipeline.slots
+    step = nest.plan.steps[level.step]
+    meet = (Wait(slots - 2), Barrier(SyncScope.BLOCK, "the next slot is filled, and this one has been read"))
+
+    def live(slot: Affine) -> dict[Key, Instance]:
+        return {**point.live, **{c.key: c.into(slot).dst for c in flying}}
+
+    first = NextFragments(registers, {}, first=True)
+    out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
+    out += [*_prologue(pipeline, flying, []), *meet, *(Alloc(buf) for buf in registers)]
+    out += emit(nest, replace(point, live=live(Affine()), ahead=first))
+    later = add(pipeline.part, slots - 1)
+    slot, following = (nest.fresh(f"{word}_{level.var}") for word in ("slot", "next"))
+    let, *fill = _copies(pipeline, flying, later)
+    more = less(later, pipeline.trips)
+    pieces = tuple(If(more, (piece,)) for s in fill for piece in _pieces(s))
+    ahead = NextFragments(registers, live(Affine.var(following)), (Commit(), *meet), pieces)
+    body: list[Stmt] = [
+        Let(slot, mod(pipeline.part, slots)),
+        Let(following, mod(add(pipeline.part, 1), slots)),
+        let,
+        *emit(nest, replace(point, live=live(Affine.var(slot)), ahead=ahead)),
+    ]
+    out.append(loop(level.var, pipeline.trips, body, *stated(step.unroll)))
+    return [*out, Barrier(SyncScope.BLOCK, "all slots are free again")]
+
+
+def _pieces(s: Stmt) -> list[Stmt]:
+    """The turns of an unrolled loop one by one."""
+    if isinstance(s, For) and s.kind is ForKind.UNROLL and s.factor == 0 and (count := trips(s)):
+        return [replace(s, start=num(n), stop=num(n + 1)) for n in range(count)]
+    return [s]
 
 
 def _start_of_turn(

@@ -10,7 +10,7 @@ from enum import StrEnum
 from mdh.hardware import Space
 from mdh.ir.affine import Affine, to_expr
 from mdh.ir.expr import Expr, Var, substitute
-from mdh.ir.kernel import Buf
+from mdh.ir.kernel import Buf, Stmt
 from mdh.ir.layout import Axis, Level
 
 Key = tuple[str, tuple[Affine, ...]]
@@ -190,6 +190,21 @@ class Atoms:
 Leaf = Point | Scatter | Atoms | OpenCarries | ScanParts | ReducePart | ScanPart | ScanChunk
 
 
+@dataclass(frozen=True, slots=True)
+class NextFragments:
+    """How warps load fragments of their factors while they multiply those before. fragments: registers of A
+    and B, for two parts of k in turn. live: where the next turn of the loop finds the factors. meet: what
+    makes sure that they are there. pieces: copies for later turns, to be dealt out among the atoms. first:
+    before the loop, where only the fragments of its first part are loaded.
+    """
+
+    fragments: tuple[Buf, Buf]
+    live: Mapping[Key, Instance]
+    meet: tuple[Stmt, ...] = ()
+    pieces: tuple[Stmt, ...] = ()
+    first: bool = False
+
+
 # -- what is known at a place ------------------------------------------------------------------
 
 
@@ -210,6 +225,8 @@ class Scope:
     """Loop variables that take fewer values here than their level has parts."""
     ends: Mapping[str, int] = field(default_factory=dict)
     """Last values of loops that end early, whether or not this is the part in which they do."""
+    ahead: NextFragments | None = None
+    """Of the loop around atoms, if their fragments are loaded ahead."""
 
     def at(self, position: int) -> "Scope":
         return replace(self, position=position)

@@ -72,7 +72,8 @@ def _group_lines(s: GroupMma, scope: PrintScope, dialect: Dialect) -> list[str]:
 
     turned = [int(not m.along_k) for m in s.shared] if s.atom.transposes else []
     said = ", ".join(map(str, (s.row, s.column, *turned)))
-    factors = [*filter(None, [registers(s.held)]), *(_descriptor(m, scope, dialect) for m in s.shared)]
+    held = (f"__float_as_uint({registers((p,))})" if p.dtype == F32 else registers((p,)) for p in s.held)
+    factors = [*filter(None, [", ".join(held)]), *(_descriptor(m, scope, dialect) for m in s.shared)]
     given = (f"&{registers((s.acc,))},", f"{factors[0]},", f"{factors[1]});")
     name = f"wgmma_{s.atom.name}{'_registers' if s.held else ''}"
     if s.keep is None:

@@ -193,8 +193,13 @@ def check_inflight(subject: Subject) -> Iterator[Diagnostic]:
         slots = _slots(subject)
         if not step.product.atom.grouped:
             here = f"on `@atom({step.product.atom.word})`, which has ended when the next one begins"
-        elif step.product.held is not None and step.inflight:
-            here = "on atoms with a factor in registers: they end before it is loaded again"
+        elif step.product.held is not None and step.inflight > len(step.register_groups) - 1:
+            here = "on atoms with a factor in registers: "
+            if len(step.register_groups) > 1:
+                here += "those of half a turn run on while the registers of the next ones are loaded"
+                said = "`@inflight(1)`, or leave it out"
+            else:
+                here += "they end before the registers of the only part of k are loaded again"
         elif step.promoted_turns == 1:
             here = f"with `@promote({step.promote})`, which awaits all atoms in each turn"
             said = "leave it out, or let @promote take over after several turns"

@@ -10,6 +10,7 @@ from mdh.cost.tensor import tensor_peak
 from mdh.hardware import Engine
 from mdh.ir.affine import Affine
 from mdh.ir.atoms import WORD, Atom, atoms_of, factor_type
+from mdh.ir.dtype import F64
 from mdh.ir.product_sum import summed_reads
 from mdh.ir.program import DimKind
 from mdh.language import LANGUAGES
@@ -21,7 +22,7 @@ from mdh.schedule.model import Attr
 
 ROW = 16
 """Bytes that `ldmatrix` takes of a row at once."""
-SLICE = {1: 128, 2: 32, 4: 32, 8: 8}
+SLICE = {1: 128, 2: 32, 4: 32, 8: 16}
 """Elements along k that a block copies at once, by the bytes of an element."""
 
 
@@ -213,12 +214,15 @@ def _main(shape: Shape, access: ShapeAccess, dims: list[int]) -> int | None:
 def _slice(
     shape: Shape, k: int, accesses: tuple[ShapeAccess, ...], atoms: list[Atom]
 ) -> tuple[Atom | None, int]:
-    """The atom, the deepest that fits, and how much of k is copied at once. If the sum is cut, both factors
-    end with it: copies have zeros behind it."""
+    """The atom, the deepest that fits, and how much of k is copied at once. In f64 a slice has two parts or
+    more, as fragments of one are loaded while the other is multiplied. If the sum is cut, both factors end
+    with it: copies have zeros behind it."""
     extent = shape.extents[k]
     ends = ends_with(shape, k, accesses)
     for atom in sorted(atoms, key=lambda x: (-x.m, -x.k)):
         depth = SLICE[atom.left.bytes]
+        if atom.left == F64 and atom.k == depth:
+            continue
         for tile in range(min(depth, extent) // atom.k * atom.k, 0, -atom.k):
             if depth % atom.k == 0 and (ends or extent % tile == 0):
                 return atom, tile

@@ -13,6 +13,7 @@ from mdh.cost.gpu import WORD, Joining, resident
 from mdh.cost.tensor import SCHEDULERS, AtomWork, atom_seconds
 from mdh.hardware import Engine, Layer, Space
 from mdh.ir.atoms import LANES
+from mdh.ir.dtype import F64
 from mdh.machine import Machine
 from mdh.occupancy import registers_at
 from mdh.schedule.default.atom_sides import NONE, SideTiles, side_tiles
@@ -197,9 +198,10 @@ def _part(shape: Shape, found: Matrices, tiles: AtomTiling, side: int) -> tuple[
 def _registers(found: Matrices, tile: tuple[int, int]) -> int:
     """Registers of a thread: results, fragments of a part of k, and others."""
     atom = found.atom
-    words = found.accumulators * atom.acc.bytes * tile[0] * tile[1] + atom.left.bytes * atom.k * (
-        tile[0] + tile[1]
-    )
+    # in f64, those of the next part are loaded meanwhile
+    parts = 2 if atom.left == F64 else 1
+    fragments = parts * atom.left.bytes * atom.k * (tile[0] + tile[1])
+    words = found.accumulators * atom.acc.bytes * tile[0] * tile[1] + fragments
     return words // (WORD * LANES) + SPARE
 
 
