@@ -9,15 +9,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import prod
 
+from mdh.checker.atom_reads import AtomRead, Way, copies_of, masked, way_of
 from mdh.hardware import Space
 from mdh.ir.atoms import GROUP_LANES, LANES, WORD, Fragment, FragmentPlace, LaneDigit
 from mdh.ir.construct import loop, number, scaled
 from mdh.ir.dtype import I32, TF32, U32, DType
-from mdh.ir.expr import Binary, Call, Const, Expr, Load, Var
+from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Var
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, Buf, Comment, ForKind, If, Let, Stmt, Store
-from mdh.ir.layout import Level
-from mdh.ir.matrix import LoadMatrix, Mma
+from mdh.ir.layout import Guard, Level
+from mdh.ir.matrix import LoadMatrix, LoadWord, Mma
 from mdh.ir.plan import AtomDim, Product
 from mdh.lower.nest import Nest
 from mdh.lower.promotion import after_turn, chunks, first_accumulator, take_over
@@ -30,11 +31,13 @@ MATRIX, MOST = 8, 4
 @dataclass(frozen=True, slots=True)
 class _Digits:
     """Where an atom's elements lie along one of its axes. dims: with the variable that stands for all levels
-    that split the atom along each; None: it has one element there. gone: variables of the other levels."""
+    that split the atom along each; None: it has one element there. gone: variables of the other levels.
+    zeros: there are zeros at empty places, in memory or by a condition of what reads."""
 
     place: FragmentPlace
     dims: tuple[tuple[AtomDim, str | None], ...]
     gone: tuple[str, ...]
+    zeros: bool
 
     def values(self, terms: Callable[[AtomDim], list[Expr]], run: int = 1) -> dict[str, Expr]:
         """What the variables stand for. terms: of the element's number along a dimension. run: how many
@@ -42,17 +45,19 @@ class _Digits:
         out: dict[str, Expr] = {}
         for x, var in self.dims:
             if var is not None:
-                # lanes at empty places read an element that is there
+                # lanes at other empty places read an element that is there
                 e, last = _sum(terms(x)), x.tile - (run if x.weight == 1 else 1)
-                out[var] = e if x.tile == x.room else Call(Intrinsic.IMIN, (e, _const(last)), I32)
+                whole = self.zeros or x.tile == x.room
+                out[var] = e if whole else Call(Intrinsic.IMIN, (e, _const(last)), I32)
         return out
 
 
 @dataclass(frozen=True, slots=True)
 class _Factor:
     """A or B. type: in which atoms read it. buf: fragments by atom and register. atoms: the loops over atoms
-    along its own dimensions. own, along: where an element lies along these and along k. lanes: that share an
-    atom. deep: the loops over parts of k, if there are fragments of all of them."""
+    along its own dimensions. own, along: where an element lies along these and along k. way, kept: how lanes
+    read it, and the guards of k for which they put zeros. lanes: that share an atom. deep: the loops over
+    parts of k, if there are fragments of all of them."""
 
     load: Load
     type: DType
@@ -61,6 +66,8 @@ class _Factor:
     own: _Digits
     along: _Digits
     nest: Nest
+    way: Way
+    kept: tuple[Guard, ...]
     lanes: int = LANES
     deep: tuple[Level, ...] = ()
 
@@ -127,15 +134,23 @@ def _factor(nest: Nest, product: Product, load: Load, dims: tuple[AtomDim, ...],
     kind = U32 if atom.left.bytes <= WORD else load.dtype
     name = nest.fresh(f"{load.buffer}_atoms")
     buf = Buf(name, Space.RM, kind, (count, registers), (registers, 1), align=16)
-    sides = (_digits(nest, own, dims, s), _digits(nest, along, product.k, s))
-    return _Factor(load, atom.left, buf, atoms, *sides, nest)
+    sides = (_digits(nest, own, dims, s), _digits(nest, along, product.k, s, zeros=True))
+    kept = () if atom.grouped else masked(nest.program, nest.stage, nest.tiles, product)
+    index = nest.access(load.index)
+    assert index is not None
+    copy = copies_of(nest.program, nest.stage, nest.tiles, load)[-1]
+    way = way_of(nest.stage, nest.levels, AtomRead(product, load, dims, copy, index, s), kept)
+    assert isinstance(way, Way), "K172 refuses what atoms cannot read"
+    return _Factor(load, atom.left, buf, atoms, *sides, nest, way, kept)
 
 
-def _digits(nest: Nest, place: FragmentPlace, dims: tuple[AtomDim, ...], s: int) -> _Digits:
+def _digits(
+    nest: Nest, place: FragmentPlace, dims: tuple[AtomDim, ...], s: int, *, zeros: bool = False
+) -> _Digits:
     inner = [(x, [lv.var for lv in nest.levels.by_dim[x.dim] if lv.step > s]) for x in dims]
     # the last digit of a dimension stands for all that split an atom
     found = tuple((x, names[-1] if names else None) for x, names in inner)
-    return _Digits(place, found, tuple(name for _, names in inner for name in names[:-1]))
+    return _Digits(place, found, tuple(name for _, names in inner for name in names[:-1]), zeros)
 
 
 def _multiply(nest: Nest, product: Product, region: Region, left: _Factor, right: _Factor, s: int) -> Mma:
@@ -171,8 +186,9 @@ def _result(nest: Nest, product: Product, region: Region, at: tuple[int, int], s
 def _fill(factor: _Factor, lane: str, scope: Scope) -> list[Stmt]:
     gone = {var: 0 for side in factor.sides for var in side.gone}
     scope = replace(scope, fixed={**scope.fixed, **gone})
-    if factor.type.bytes >= WORD:
-        return _loops(factor.atoms, [_element(factor, v, lane, scope) for v in range(factor.registers)])
+    if factor.way is not Way.MATRIX:
+        load = _element if factor.type.bytes >= WORD else _word
+        return _loops(factor.atoms, [load(factor, r, lane, scope) for r in range(factor.registers)])
     together = MOST // factor.registers
     while factor.atoms and factor.atoms[-1].parts % together:
         together //= 2
@@ -181,6 +197,33 @@ def _fill(factor: _Factor, lane: str, scope: Scope) -> list[Stmt]:
 
 
 def _element(factor: _Factor, v: int, lane: str, scope: Scope) -> Store:
+    inner = _at(factor, v, lane, scope)
+    to, value = _registers(factor)[v], factor.nest.load(factor.load, inner)
+    found: Expr = Call(Intrinsic.TO_TF32, (value,), U32) if factor.type == TF32 else value
+    there = _there(factor, inner)
+    return Store(
+        to.buffer, to.index, found if there is None else Select(there, found, Const(0, to.dtype), to.dtype)
+    )
+
+
+def _word(factor: _Factor, r: int, lane: str, scope: Scope) -> LoadWord:
+    """All elements of register number r."""
+    packed = WORD // factor.type.bytes
+    count = 1 if factor.way is Way.WORD else packed
+    inner = [_at(factor, r * packed + n, lane, scope) for n in range(count)]
+    sources = [factor.nest.load(factor.load, at) for at in inner]
+    places = tuple(source.index for source in sources)
+    conditions = tuple(_there(factor, at) for at in inner)
+    return LoadWord(_registers(factor)[r], sources[0].buffer, places, conditions)
+
+
+def _there(factor: _Factor, scope: Scope) -> Expr | None:
+    """The condition that an element of k is one of the sum, where zeros stand for others."""
+    return factor.nest.condition([g for g in factor.nest.guards(scope) if g in factor.kept], scope)
+
+
+def _at(factor: _Factor, v: int, lane: str, scope: Scope) -> Scope:
+    """The scope of a lane's element number v of an atom."""
     at: dict[str, Expr] = {}
     for side in factor.sides:
 
@@ -189,10 +232,7 @@ def _element(factor: _Factor, v: int, lane: str, scope: Scope) -> Store:
             return [*lanes, _const(x.of(place.of(0, v)))]
 
         at |= side.values(terms)
-    inner = scope.with_values(at)
-    to, value = _registers(factor)[v], factor.nest.load(factor.load, inner)
-    rounded = Call(Intrinsic.TO_TF32, (value,), U32) if factor.type == TF32 else value
-    return Store(to.buffer, to.index, rounded)
+    return scope.with_values(at)
 
 
 def _matrices(factor: _Factor, together: int, lane: str, scope: Scope) -> LoadMatrix:
