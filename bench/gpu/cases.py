@@ -206,7 +206,9 @@ def _half_convolutions() -> list[Case]:
         sizes = {"N": batch, "H": side, "W": side, "C": channels, "K": features, "R": window, "S": window}
         name = f"conv f16 {side}x{side}x{channels} to {features} {window}x{window} batch {batch}"
         flops = 2.0 * batch * side**2 * channels * features * window**2
-        return Case(name, "conv2d_half", {**sizes, "STRIDE": stride}, flops)
+        shipped = ("first_one", "first_few", "first_many") if channels == 3 else ()
+        schedules = tuple(f"conv2d_half/h200/{one}" for one in shipped)
+        return Case(name, "conv2d_half", {**sizes, "STRIDE": stride}, flops, schedules)
 
     return [layer(batch, *one) for batch in (1, 16, 64) for one in layers]
 

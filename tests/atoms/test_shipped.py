@@ -27,11 +27,25 @@ def _product(name: str, arrays: dict[str, Array]) -> Array:
     return a @ (b.T if name.endswith("_t") or "fp8" in name else b)
 
 
+def _convolution(arrays: dict[str, Array]) -> Array:
+    image, filters = (arrays[x].astype(np.float64) for x in "IF")
+    out = np.zeros(arrays["O"].shape)
+    (_, h, w, _), (_, r, s, _) = out.shape, filters.shape
+    stride = (image.shape[1] - r) // (h - 1)
+    for i in range(r):
+        for j in range(s):
+            part = image[:, i : i + stride * (h - 1) + 1 : stride, j : j + stride * (w - 1) + 1 : stride]
+            out += np.einsum("npqc,kc->npqk", part, filters[:, i, j])
+    return out
+
+
 @pytest.mark.parametrize(("shipped", "use"), SMALL, ids=[f"{s.name}-{u.program}" for s, u in SMALL])
 def test_right_at_small_sizes(shipped: Shipped, use: Use) -> None:
     c = WORKLOADS[use.program].source.text
     before, after = computed(c, shipped.source.text, seed=11, units=UNITS, **dict(use.sizes))
-    np.testing.assert_array_equal(after["C"], _product(use.program, before).astype(after["C"].dtype))
+    result = "O" if use.program.startswith("conv") else "C"
+    want = _convolution(before) if result == "O" else _product(use.program, before)
+    np.testing.assert_array_equal(after[result], want.astype(after[result].dtype))
 
 
 @pytest.mark.parametrize(
