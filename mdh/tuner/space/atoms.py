@@ -78,13 +78,16 @@ def divided_tiles(stage: Stage, section: Section, machine: Machine, dim: int) ->
     alone = len(axes) == len("mnk")
     grouped = atoms[0].grouped
     whole = _multiple(stage, section, dim) if grouped and alone else 1
-    cut = axis == "k" and not grouped
+    sharing = list(axes.values()).count(axis or "")
+    # a long dimension alone on k has tiles without remainders, for which lanes need not put zeros
+    short = extent < max(a.k for a in atoms)
+    cut = axis == "k" and not grouped and (sharing > 1 or short)
     out = []
     for n in range(len(steps) - 1):
         inside = axis is not None and staged is not None and n > staged
         exact = 0 if cut else extent if inside else extent - 1 if axis == "k" else 0
         out.append(DividedTiles(exact_from=exact, multiple=1 if staged is None or n < staged else whole))
-    last = _last(atoms, axis, list(axes.values()).count(axis or ""), extent if cut else 0)
+    last = _last(atoms, axis, sharing, extent if cut else 0)
     return (*out, replace(last, cut=cut))
 
 
