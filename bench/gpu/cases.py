@@ -201,6 +201,7 @@ def _convolutions() -> list[Case]:
 def _half_convolutions() -> list[Case]:
     """Layers of ResNet-50 in f16."""
     layers = ((112, 3, 64, 7, 2), (56, 64, 64, 3, 1), (28, 128, 128, 3, 1), (14, 1024, 256, 1, 1))
+    first = ("conv2d_half/h200/first_one", "conv2d_half/h200/first_few", "conv2d_half/h200/first_many")
     rungs = ("conv2d_half/h200/boxes", "conv2d_half/h200/turns")
     shipped = {(56, 64): ("conv2d_half/h200/halo",), (28, 16): rungs, (28, 64): rungs}
 
@@ -208,7 +209,8 @@ def _half_convolutions() -> list[Case]:
         sizes = {"N": batch, "H": side, "W": side, "C": channels, "K": features, "R": window, "S": window}
         name = f"conv f16 {side}x{side}x{channels} to {features} {window}x{window} batch {batch}"
         flops = 2.0 * batch * side**2 * channels * features * window**2
-        return Case(name, "conv2d_half", {**sizes, "STRIDE": stride}, flops, shipped.get((side, batch), ()))
+        schedules = first if channels == 3 else shipped.get((side, batch), ())
+        return Case(name, "conv2d_half", {**sizes, "STRIDE": stride}, flops, schedules)
 
     return [layer(batch, *one) for batch in (1, 16, 64) for one in layers]
 

@@ -34,12 +34,15 @@ def digits_of(atom: Atom, axis: str) -> tuple[int, ...]:
             return (atom.k,)
 
 
-def placed(tiles: Sequence[tuple[int, int]], digits: Sequence[int]) -> tuple[AtomDim, ...] | None:
+def placed(
+    tiles: Sequence[tuple[int, int]], digits: Sequence[int], *, short: bool = False
+) -> tuple[AtomDim, ...] | None:
     """The places of (dimension, tile) along an axis, the last dimension fastest; None if they do not fit. The
-    first dimension takes all places that are left."""
+    first dimension takes all places that are left. short: one dimension alone may leave places empty."""
     if len(tiles) == 1:
         ((dim, tile),) = tiles
-        return (AtomDim(dim, tile, tile, 1),) if tile == prod(digits) else None
+        size = prod(digits)
+        return (AtomDim(dim, tile, size, 1),) if tile == size or (short and tile < size) else None
     out: list[AtomDim] = []
     rest, weight = [d for d in digits if d > 1], 1
     for n, (dim, tile) in enumerate(reversed(tiles), 1):
@@ -59,14 +62,15 @@ def placed(tiles: Sequence[tuple[int, int]], digits: Sequence[int]) -> tuple[Ato
 
 
 def places_of(
-    atom: Atom, axes: dict[str, tuple[int, ...]], tiles: tuple[int, ...]
+    atom: Atom, axes: dict[str, tuple[int, ...]], tiles: tuple[int, ...], extents: tuple[int, ...]
 ) -> dict[str, tuple[AtomDim, ...]] | None:
-    """The places of all dimensions on the axes of an atom; None if their tiles are not for it. Elements along
-    k are terms of sums, so no place along k stays empty."""
+    """The places of all dimensions on the axes of an atom; None if their tiles are not for it. Lanes of a
+    warp put zeros at empty places along k. A warp group reads its factors itself, so it has none there."""
     out: dict[str, tuple[AtomDim, ...]] = {}
     for axis, dims in axes.items():
-        found = placed([(d, tiles[d]) for d in dims], digits_of(atom, axis))
-        if found is None or (axis == "k" and any(x.tile < x.room for x in found)):
+        short = axis == "k" and not atom.grouped and tiles[dims[0]] == extents[dims[0]]
+        found = placed([(d, tiles[d]) for d in dims], digits_of(atom, axis), short=short)
+        if found is None or (axis == "k" and atom.grouped and any(x.tile < x.room for x in found)):
             return None
         out[axis] = found
     return out

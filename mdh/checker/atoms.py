@@ -113,7 +113,7 @@ def _atom(
     of_types = [a for a in ATOMS if (a.left, a.right, a.acc) == types]
     all_here = [a for a in atoms_of(draft.machine.compute_capability) if a in of_types]
     of_types, here = ([a for a in x if a.grouped is grouped] for x in (of_types, all_here))
-    fitting = ((a, places_of(a, *given)) for a in sorted(here, key=lambda a: a.shape))
+    fitting = ((a, places_of(a, *given, draft.extents)) for a in sorted(here, key=lambda a: a.shape))
     best = next(((a, places) for a, places in fitting if places is not None), None)
     if best is not None:
         return best
@@ -139,7 +139,7 @@ def _atom(
         found.append(Diagnostic(CODE, headline, labels, help=said))
     else:
         headline = f"`{draft.machine.name}` has no atom of {shown} that {what}"
-        said = f"shapes, the nearest first: {_shapes(here, shape)}{_rounded(given[0])}"
+        said = f"shapes, the nearest first: {_shapes(here, shape)}{_rounded(given[0], grouped=grouped)}"
         found.append(Diagnostic(CODE, headline, labels, help=said))
     return None
 
@@ -152,12 +152,14 @@ def _given(axes: Axes, tiles: tuple[int, ...]) -> tuple[tuple[int, ...], str]:
     return tuple(map(prod, each)), "×".join(shown)
 
 
-def _rounded(axes: Axes) -> str:
+def _rounded(axes: Axes, *, grouped: bool) -> str:
     """What holds of an axis with several dimensions."""
-    said = ""
-    if any(len(axes[x]) > 1 for x in "mn"):
-        said += "; tiles that share an axis multiply to at most that, each rounded up to a power of two"
-    return f"{said}; those on MMA.k multiply to exactly that" if len(axes["k"]) > 1 else said
+    exact = "k" if grouped and len(axes["k"]) > 1 else ""
+    said = f"; those on MMA.{exact} multiply to exactly that" if exact else ""
+    if any(len(axes[x]) > 1 for x in "mnk" if x != exact):
+        power = "; tiles that share an axis multiply to at most that, each rounded up to a power of two"
+        said = f"{power}{said}"
+    return said
 
 
 def _shapes(atoms: list[Atom], shape: tuple[int, ...]) -> str:

@@ -22,6 +22,20 @@ class LoadMatrix:
 
 
 @dataclass(frozen=True, slots=True)
+class LoadWord:
+    """Each lane fills its register `dst`, of type U32, with elements of an SM buffer, the first one lowest.
+
+    places: of the elements; or one place, where all that a register has room for lie side by side, from a
+    multiple of 4 bytes on. conditions: of the places; where one is false there is zero, and nothing is read.
+    """
+
+    dst: Load
+    src: str
+    places: tuple[tuple[Expr, ...], ...]
+    conditions: tuple[Expr | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StoreMatrix:
     """`stmatrix`: the lanes of a warp store 8 x 8 matrices of 16-bit elements.
 
@@ -115,4 +129,4 @@ class MmaWait:
     pending: int
 
 
-MatrixStmt = LoadMatrix | StoreMatrix | Mma | GroupMma | MmaFence | MmaCommit | MmaWait
+MatrixStmt = LoadMatrix | LoadWord | StoreMatrix | Mma | GroupMma | MmaFence | MmaCommit | MmaWait

@@ -21,7 +21,7 @@ from mdh.ir.kernel import (
     Store,
     While,
 )
-from mdh.ir.matrix import GroupMma, LoadMatrix, Mma, StoreMatrix
+from mdh.ir.matrix import GroupMma, LoadMatrix, LoadWord, Mma, StoreMatrix
 from mdh.ir.walk import bodies, declared_by, expressions, statements
 
 
@@ -103,6 +103,10 @@ def _accesses(kernel: Kernel, s: Stmt, bufs: dict[str, Buf]) -> None:
         case LoadMatrix():
             _rank(kernel, s.src, s.index, bufs)
             _registers(kernel, s.dst, bufs)
+        case LoadWord():
+            _registers(kernel, (s.dst,), bufs)
+            for index in s.places:
+                _rank(kernel, s.src, index, bufs)
         case StoreMatrix():
             _rank(kernel, s.dst, s.index, bufs)
             _registers(kernel, (s.src,), bufs)

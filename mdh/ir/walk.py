@@ -40,6 +40,7 @@ from mdh.ir.kernel import (
 from mdh.ir.matrix import (
     GroupMma,
     LoadMatrix,
+    LoadWord,
     Mma,
     MmaCommit,
     MmaFence,
@@ -115,15 +116,8 @@ def map_expressions(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
             return replace(s, start=f(s.start), stop=f(s.stop), step=f(s.step))
         case While() | If():
             return replace(s, cond=f(s.cond))
-        case LoadMatrix():
-            return replace(s, dst=_places(s.dst, f), index=tuple(map(f, s.index)))
-        case StoreMatrix():
-            return replace(s, src=_places((s.src,), f)[0], index=tuple(map(f, s.index)))
-        case Mma():
-            return replace(s, acc=_places(s.acc, f), a=_places(s.a, f), b=_places(s.b, f))
-        case GroupMma():
-            keep = None if s.keep is None else f(s.keep)
-            return replace(s, acc=_places((s.acc,), f)[0], a=_factor(s.a, f), b=_matrix(s.b, f), keep=keep)
+        case LoadMatrix() | LoadWord() | StoreMatrix() | Mma() | GroupMma():
+            return _mapped_matrix(s, f)
         case Expect():
             return replace(s, index=tuple(map(f, s.index)))
         case Arrive():
@@ -138,6 +132,30 @@ def map_expressions(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
                 slot=tuple(map(f, s.slot)),
                 peers=None if s.peers is None else f(s.peers),
             )
+        case _:
+            assert_never(s)
+
+
+def _mapped_matrix(
+    s: LoadMatrix | LoadWord | StoreMatrix | Mma | GroupMma, f: Callable[[Expr], Expr]
+) -> Stmt:
+    match s:
+        case LoadMatrix():
+            return replace(s, dst=_places(s.dst, f), index=tuple(map(f, s.index)))
+        case LoadWord():
+            return replace(
+                s,
+                dst=_places((s.dst,), f)[0],
+                places=tuple(tuple(map(f, index)) for index in s.places),
+                conditions=tuple(None if e is None else f(e) for e in s.conditions),
+            )
+        case StoreMatrix():
+            return replace(s, src=_places((s.src,), f)[0], index=tuple(map(f, s.index)))
+        case Mma():
+            return replace(s, acc=_places(s.acc, f), a=_places(s.a, f), b=_places(s.b, f))
+        case GroupMma():
+            keep = None if s.keep is None else f(s.keep)
+            return replace(s, acc=_places((s.acc,), f)[0], a=_factor(s.a, f), b=_matrix(s.b, f), keep=keep)
         case _:
             assert_never(s)
 
@@ -223,6 +241,8 @@ def loaded(s: Stmt) -> list[BufferElement]:
             return [*out, BufferElement(s.src, s.src_index)]
         case LoadMatrix():
             return [*out, BufferElement(s.src, s.index)]
+        case LoadWord():
+            return [*out, *(BufferElement(s.src, index) for index in s.places)]
         case GroupMma():
             return [*out, *(BufferElement(m.buffer, m.index) for m in s.shared)]
         case BoxStore():
@@ -242,6 +262,8 @@ def stored(s: Stmt) -> list[BufferElement]:
             return [BufferElement(s.dst, s.dst_index)]
         case LoadMatrix():
             return [BufferElement(r.buffer, r.index) for r in s.dst]
+        case LoadWord():
+            return [BufferElement(s.dst.buffer, s.dst.index)]
         case StoreMatrix():
             return [BufferElement(s.dst, s.index)]
         case Mma():
@@ -286,6 +308,8 @@ def with_buffers(s: Stmt, names: Mapping[str, str]) -> Stmt:
             return replace(s, dst=names.get(s.dst, s.dst), src=names.get(s.src, s.src))
         case LoadMatrix():
             return replace(s, dst=_renamed(s.dst, names), src=names.get(s.src, s.src))
+        case LoadWord():
+            return replace(s, dst=_renamed((s.dst,), names)[0], src=names.get(s.src, s.src))
         case StoreMatrix():
             return replace(s, src=_renamed((s.src,), names)[0], dst=names.get(s.dst, s.dst))
         case Mma():

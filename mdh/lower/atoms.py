@@ -10,15 +10,16 @@ from dataclasses import dataclass, replace
 from itertools import product as product_of
 from math import prod
 
+from mdh.checker.atom_reads import AtomRead, Way, copies_of, masked, way_of
 from mdh.hardware import Space
 from mdh.ir.atoms import LANES, WORD, Fragment, FragmentPlace, LaneDigit
 from mdh.ir.construct import loop, number, scaled
 from mdh.ir.dtype import F64, I32, TF32, U32, DType
-from mdh.ir.expr import Binary, Call, Const, Expr, Load, Var
+from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Var
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, Buf, Comment, ForKind, If, Let, Move, Stmt, Store
-from mdh.ir.layout import Level
-from mdh.ir.matrix import LoadMatrix, Mma
+from mdh.ir.layout import Guard, Level
+from mdh.ir.matrix import LoadMatrix, LoadWord, Mma
 from mdh.ir.plan import AtomDim, Product
 from mdh.lower.nest import Nest
 from mdh.lower.promotion import after_turn, chunks, first_accumulator, take_over
@@ -32,11 +33,13 @@ MATRIX, MOST = 8, 4
 @dataclass(frozen=True, slots=True)
 class _Digits:
     """Where an atom's elements lie along one of its axes. dims: with the variable that stands for all levels
-    that split the atom along each; None: it has one element there. gone: variables of the other levels."""
+    that split the atom along each; None: it has one element there. gone: variables of the other levels.
+    zeros: there are zeros at empty places, in memory or by a condition of what reads."""
 
     place: FragmentPlace
     dims: tuple[tuple[AtomDim, str | None], ...]
     gone: tuple[str, ...]
+    zeros: bool
 
     def values(self, terms: Callable[[AtomDim], list[Expr]], run: int = 1) -> dict[str, Expr]:
         """What the variables stand for. terms: of the element's number along a dimension. run: how many
@@ -44,19 +47,21 @@ class _Digits:
         out: dict[str, Expr] = {}
         for x, var in self.dims:
             if var is not None:
-                # lanes at empty places read an element that is there
+                # lanes at other empty places read an element that is there
                 e, last = _sum(terms(x)), x.tile - (run if x.weight == 1 else 1)
-                out[var] = e if x.tile == x.room else Call(Intrinsic.IMIN, (e, _const(last)), I32)
+                whole = self.zeros or x.tile == x.room
+                out[var] = e if whole else Call(Intrinsic.IMIN, (e, _const(last)), I32)
         return out
 
 
 @dataclass(frozen=True, slots=True)
 class Factor:
     """A or B. type: in which atoms read it. buf: fragments by atom and register. atoms: the loops over atoms
-    along its own dimensions. own, along: where an element lies along these and along k. lanes: that share an
-    atom. deep: the loops over parts of k, if there are fragments of all of them. pairs: each two elements of
-    a lane after one another lie side by side in shared memory, the first one at a multiple of two. first:
-    the number of the first atom's fragment in buf."""
+    along its own dimensions. own, along: where an element lies along these and along k. way, kept: how lanes
+    read it, and the guards of k for which they put zeros. lanes: that share an atom. deep: the loops over
+    parts of k, if there are fragments of all of them. pairs: each two elements of a lane after one another
+    lie side by side in shared memory, the first one at a multiple of two. first: the number of the first
+    atom's fragment in buf."""
 
     load: Load
     type: DType
@@ -65,6 +70,8 @@ class Factor:
     own: _Digits
     along: _Digits
     nest: Nest
+    way: Way
+    kept: tuple[Guard, ...]
     lanes: int = LANES
     deep: tuple[Level, ...] = ()
     pairs: bool = False
@@ -135,15 +142,23 @@ def factor_of(nest: Nest, product: Product, load: Load, dims: tuple[AtomDim, ...
     kind = U32 if atom.left.bytes <= WORD else load.dtype
     name = nest.fresh(f"{load.buffer}_atoms")
     buf = Buf(name, Space.RM, kind, (count, registers), (registers, 1), align=16)
-    sides = (_digits(nest, own, dims, s), _digits(nest, along, product.k, s))
-    return Factor(load, atom.left, buf, atoms, *sides, nest)
+    sides = (_digits(nest, own, dims, s), _digits(nest, along, product.k, s, zeros=True))
+    kept = () if atom.grouped else masked(nest.program, nest.stage, nest.tiles, product)
+    index = nest.access(load.index)
+    assert index is not None
+    copy = copies_of(nest.program, nest.stage, nest.tiles, load)[-1]
+    way = way_of(nest.stage, nest.levels, AtomRead(product, load, dims, copy, index, s), kept)
+    assert isinstance(way, Way), "K172 refuses what atoms cannot read"
+    return Factor(load, atom.left, buf, atoms, *sides, nest, way, kept)
 
 
-def _digits(nest: Nest, place: FragmentPlace, dims: tuple[AtomDim, ...], s: int) -> _Digits:
+def _digits(
+    nest: Nest, place: FragmentPlace, dims: tuple[AtomDim, ...], s: int, *, zeros: bool = False
+) -> _Digits:
     inner = [(x, [lv.var for lv in nest.levels.by_dim[x.dim] if lv.step > s]) for x in dims]
     # the last digit of a dimension stands for all that split an atom
     found = tuple((x, names[-1] if names else None) for x, names in inner)
-    return _Digits(place, found, tuple(name for _, names in inner for name in names[:-1]))
+    return _Digits(place, found, tuple(name for _, names in inner for name in names[:-1]), zeros)
 
 
 def _multiply(nest: Nest, product: Product, region: Region, left: Factor, right: Factor, s: int) -> Mma:
@@ -248,8 +263,9 @@ def fragments(factor: Factor, lane: str, scope: Scope) -> list[Stmt]:
     if factor.pairs:
         both = range(0, factor.registers, PAIR)
         return unrolled(factor.atoms, [_pair(factor, v, lane, scope) for v in both])
-    if factor.type.bytes >= WORD:
-        return unrolled(factor.atoms, [_element(factor, v, lane, scope) for v in range(factor.registers)])
+    if factor.way is not Way.MATRIX:
+        load = _element if factor.type.bytes >= WORD else _word
+        return unrolled(factor.atoms, [load(factor, r, lane, scope) for r in range(factor.registers)])
     together = MOST // factor.registers
     while factor.atoms and factor.atoms[-1].parts % together:
         together //= 2
@@ -258,6 +274,33 @@ def fragments(factor: Factor, lane: str, scope: Scope) -> list[Stmt]:
 
 
 def _element(factor: Factor, v: int, lane: str, scope: Scope) -> Store:
+    inner = _at(factor, v, lane, scope)
+    to, value = registers_of(factor)[v], factor.nest.load(factor.load, inner)
+    found: Expr = Call(Intrinsic.TO_TF32, (value,), U32) if factor.type == TF32 else value
+    there = _there(factor, inner)
+    return Store(
+        to.buffer, to.index, found if there is None else Select(there, found, Const(0, to.dtype), to.dtype)
+    )
+
+
+def _word(factor: Factor, r: int, lane: str, scope: Scope) -> LoadWord:
+    """All elements of register number r."""
+    packed = WORD // factor.type.bytes
+    count = 1 if factor.way is Way.WORD else packed
+    inner = [_at(factor, r * packed + n, lane, scope) for n in range(count)]
+    sources = [factor.nest.load(factor.load, at) for at in inner]
+    places = tuple(source.index for source in sources)
+    conditions = tuple(_there(factor, at) for at in inner)
+    return LoadWord(registers_of(factor)[r], sources[0].buffer, places, conditions)
+
+
+def _there(factor: Factor, scope: Scope) -> Expr | None:
+    """The condition that an element of k is one of the sum, where zeros stand for others."""
+    return factor.nest.condition([g for g in factor.nest.guards(scope) if g in factor.kept], scope)
+
+
+def _at(factor: Factor, v: int, lane: str, scope: Scope) -> Scope:
+    """The scope of a lane's element number v of an atom."""
     at: dict[str, Expr] = {}
     for side in factor.sides:
 
@@ -266,10 +309,7 @@ def _element(factor: Factor, v: int, lane: str, scope: Scope) -> Store:
             return [*lanes, _const(x.of(place.of(0, v)))]
 
         at |= side.values(terms)
-    inner = scope.with_values(at)
-    to, value = registers_of(factor)[v], factor.nest.load(factor.load, inner)
-    rounded = Call(Intrinsic.TO_TF32, (value,), U32) if factor.type == TF32 else value
-    return Store(to.buffer, to.index, rounded)
+    return scope.with_values(at)
 
 
 def _pair(factor: Factor, v: int, lane: str, scope: Scope) -> Move:

@@ -24,6 +24,8 @@ from mdh.lower.overread import Overread, Slack, no_overread, overread
 from mdh.lower.scope import Instance, Key, Point, Scope, whole
 
 VECTOR_BYTES = 16
+WORDS = (4, 8, 16)
+"""Bytes that one instruction moves."""
 VECTOR_LANES = 16
 """Elements of OpenCL's longest vectors."""
 
@@ -247,8 +249,10 @@ def _cooperative(nest: Nest, copy: StagedCopy, scope: Scope) -> list[Stmt]:
     counts, width, lanes = copy_shape(nest, copy, scope)
     dealt = deal(nest, counts, f"c_{copy.staging.buffer}")
     coordinates = list(dealt.coordinates)
-    if width > 1:
-        coordinates[-1] = scaled(coordinates[-1], width)
+    if max(width, lanes) > 1:
+        coordinates[-1] = scaled(coordinates[-1], max(width, lanes))
+    if width < lanes:
+        return wrap(dealt, _gathering(nest, copy, coordinates, lanes, scope))
     if width > lanes:
         return wrap(dealt, _transposing(nest, copy, coordinates, width, scope))
     return wrap(dealt, [_move(nest, copy, coordinates, lanes, scope)])
@@ -257,10 +261,23 @@ def _cooperative(nest: Nest, copy: StagedCopy, scope: Scope) -> list[Stmt]:
 def copy_shape(nest: Nest, copy: StagedCopy, scope: Scope) -> tuple[list[int], int, int]:
     """(accesses per dim, elements a load, elements a store) of a copy that all threads share."""
     shape = [a.extent for a in copy.dst.axes]
-    lanes = _lanes(nest, copy, scope)
-    gather = _gather_lanes(nest, copy, scope) if lanes == 1 and copy.staging.engine == Engine.PLAIN else 1
-    width = max(lanes, gather)
-    return ([*shape[:-1], shape[-1] // width] if shape else []), width, lanes
+    width = lanes = _lanes(nest, copy, scope)
+    if lanes == 1 and copy.staging.engine == Engine.PLAIN:
+        width = _gather_lanes(nest, copy, scope)
+        lanes = _short_row(copy) if width == 1 else 1
+    together = max(width, lanes)
+    return ([*shape[:-1], shape[-1] // together] if shape else []), width, lanes
+
+
+def _short_row(copy: StagedCopy) -> int:
+    """Elements of a row of the copy that one access stores as a whole, such as the few channels of an image;
+    1: none. They are loaded one by one, as they begin anywhere."""
+    dst, vec = copy.dst, copy.staging.vec
+    if not dst.axes or dst.axes[-1].packed or dst.buf.strides[-1] != 1 or vec is not None:
+        return 1
+    row = dst.axes[-1].extent
+    whole = row * dst.buf.dtype.bytes in WORDS and not any(n % row for n in dst.buf.strides[:-1])
+    return row if whole else 1
 
 
 def _gather_lanes(nest: Nest, copy: StagedCopy, scope: Scope) -> int:
@@ -270,6 +287,23 @@ def _gather_lanes(nest: Nest, copy: StagedCopy, scope: Scope) -> int:
     dst = copy.dst
     row = replace(dst.buf, strides=(*(0,) * (len(dst.buf.shape) - 1), 1))
     return _lanes(nest, replace(copy, dst=replace(dst, buf=row)), scope)
+
+
+def _gathering(nest: Nest, copy: StagedCopy, coordinates: list[Expr], lanes: int, scope: Scope) -> list[Stmt]:
+    """One load an element into registers, then a vector store."""
+    name, var = nest.fresh(f"{copy.staging.buffer}_row"), nest.fresh("lane")
+    held = Buf(name, Space.RM, copy.dst.buf.dtype, (lanes,), (1,), align=VECTOR_BYTES)
+    dst, _ = addresses(nest, copy, coordinates, scope)
+    _, src = addresses(nest, copy, [*coordinates[:-1], shifted_by(coordinates[-1], var)], scope)
+    pred, _ = in_bounds(nest, copy, src, scope)
+    load = Move(held.name, (Var(var),), copy.src.buf.name, src, 1, Engine.PLAIN, copy.staging.cache, pred)
+    every = loop(var, lanes, (load,), ForKind.UNROLL)
+    return [Alloc(held), every, Move(copy.dst.buf.name, dst, held.name, (ZERO,), lanes)]
+
+
+def shifted_by(e: Expr, var: str) -> Expr:
+    """e + var."""
+    return Var(var) if e == ZERO else add(e, Var(var))
 
 
 def _transposing(

@@ -179,34 +179,39 @@ def _prefetch(
     part = add(pipeline.part, 1)
     at = pipeline.point.with_values({pipeline.level.var: part})
     shapes = [copy_shape(nest, c, at) for c in plain]
-    count = sum(-(-prod(counts) // nest.threads) * width for counts, width, _ in shapes)
+    count = sum(-(-prod(counts) // nest.threads) * max(sizes) for counts, *sizes in shapes)
     spare = SPARE_ROUNDS if count > MANY_PREFETCHED else 0.0
     for c, (counts, width, lanes) in zip(plain, shapes, strict=True):
         name = nest.fresh("fill")
         target = c.into(Affine.var(name))
         dealt = deal(nest, counts, f"c_{c.staging.buffer}", spare=spare)
         store.append(Let(name, mod(part, pipeline.slots)))
-        size = dealt.rounds * width
+        together = max(width, lanes)
+        size = dealt.rounds * together
         if size > MOST_PREFETCHED:
             store.extend(emit_copy(nest, target, at))
             continue
         held = Buf(nest.fresh(f"{c.staging.buffer}_next"), Space.RM, c.dst.buf.dtype, (size,), (1,), align=16)
         body.append(Alloc(held))
         coordinates = list(dealt.coordinates)
-        if width > 1:
-            coordinates[-1] = scaled(coordinates[-1], width)
-        dst, src = addresses(nest, target, coordinates, at)
-        pred, _ = in_bounds(nest, c, src, at)
-        first = scaled(Var(dealt.counter), width) if dealt.rounds > 1 else ZERO
-        get = Move(held.name, (first,), c.src.buf.name, src, width, Engine.PLAIN, c.staging.cache, pred)
-        load.append(_rounds(dealt, [get]))
+        if together > 1:
+            coordinates[-1] = scaled(coordinates[-1], together)
+        first = scaled(Var(dealt.counter), together) if dealt.rounds > 1 else ZERO
+        gets = []
+        for n in range(0, together, width):
+            _, src = addresses(nest, target, [*coordinates[:-1], shifted(coordinates[-1], n)], at)
+            pred, _ = in_bounds(nest, c, src, at)
+            to = (shifted(first, n),)
+            gets.append(Move(held.name, to, c.src.buf.name, src, width, Engine.PLAIN, c.staging.cache, pred))
+        dst, _ = addresses(nest, target, coordinates, at)
+        load.append(_rounds(dealt, gets))
         store.append(_rounds(dealt, _puts(c, dst, held, first, width, lanes)))
     return load, store
 
 
 def _puts(c: StagedCopy, dst: tuple[Expr, ...], held: Buf, first: Expr, width: int, lanes: int) -> list[Move]:
-    if lanes == width:
-        return [Move(c.dst.buf.name, dst, held.name, (first,), width)]
+    if lanes >= width:
+        return [Move(c.dst.buf.name, dst, held.name, (first,), lanes)]
     return [
         Move(c.dst.buf.name, (*dst[:-1], shifted(dst[-1], i)), held.name, (shifted(first, i),))
         for i in range(width)

@@ -43,6 +43,7 @@ from mdh.ir.kernel import (
 from mdh.ir.matrix import (
     GroupMma,
     LoadMatrix,
+    LoadWord,
     MatrixStmt,
     Mma,
     MmaCommit,
@@ -143,9 +144,30 @@ def _simple(
             return f"wait {pending}"
         case AwaitKernels():
             return "await the kernels in front"
+        case (
+            LoadMatrix()
+            | LoadWord()
+            | StoreMatrix()
+            | Mma()
+            | GroupMma()
+            | MmaFence()
+            | MmaCommit()
+            | MmaWait()
+        ):
+            return _matrix(stmt)
+        case _:
+            return _copy_engine(stmt)
+
+
+def _matrix(stmt: MatrixStmt) -> str:
+    match stmt:
         case LoadMatrix(dst, src, index, transposed):
             how = " transposed" if transposed else ""
             return f"load matrix{how} {_registers(dst)} = {_element(src, index, 1)}"
+        case LoadWord(to, src, places, conditions):
+            where = ("" if e is None else f" where {expression_text(e)}" for e in conditions)
+            terms = (f"{_element(src, at, 1)}{e}" for at, e in zip(places, where, strict=True))
+            return f"load word {_registers((to,))} = {', '.join(terms)}"
         case StoreMatrix(src, dst, index):
             return f"store {stmt.count} matrices {_element(dst, index, 1)} = {expression_text(src)}"
         case Mma(atom, acc, a, b):
@@ -162,7 +184,7 @@ def _simple(
         case MmaWait(pending):
             return f"mma wait {pending}"
         case _:
-            return _copy_engine(stmt)
+            assert_never(stmt)
 
 
 def _copy_engine(stmt: CopyEngineStmt) -> str:

@@ -15,6 +15,7 @@ from mdh.ir.expr import Load
 from mdh.ir.matrix import (
     GroupMma,
     LoadMatrix,
+    LoadWord,
     MatrixStmt,
     Mma,
     MmaCommit,
@@ -46,6 +47,8 @@ def matrix_lines(s: MatrixStmt, scope: PrintScope, dialect: Dialect) -> list[str
         case LoadMatrix():
             name = f"ldmatrix_x{len(s.dst)}{'_trans' if s.transposed else ''}"
             return [f"{name}({registers(s.dst)}, &{place(scope.buffers[s.src], s.index, scope, dialect)});"]
+        case LoadWord():
+            return _word_lines(s, registers((s.dst,)), scope, dialect)
         case StoreMatrix():
             row = place(scope.buffers[s.dst], s.index, scope, dialect)
             return [f"stmatrix_x{s.count}(&{row}, &{registers((s.src,))});"]
@@ -64,6 +67,20 @@ def matrix_lines(s: MatrixStmt, scope: PrintScope, dialect: Dialect) -> list[str
             return [f"wgmma_wait<{pending}>();"]
         case _:
             assert_never(s)
+
+
+def _word_lines(s: LoadWord, register: str, scope: PrintScope, dialect: Dialect) -> list[str]:
+    """Several elements are put together from single ones, which have fewer bytes than a word."""
+    buf = scope.buffers[s.src]
+    kind = "int" if len(s.places) == 1 else {1: "char", 2: "short"}[buf.dtype.bytes]
+    terms = []
+    for index, condition in zip(s.places, s.conditions, strict=True):
+        term = f"*(const unsigned {kind} *)&{place(buf, index, scope, dialect)}"
+        said = None if condition is None else text(condition, scope, dialect)
+        terms.append(term if said is None else f"(({said}) ? {term} : 0u)")
+    shifts = [f"{term} << {buf.dtype.bits * n}" if n else term for n, term in enumerate(terms)]
+    lines = [f"{register} = {shifts[0]}", *(f"    | {term}" for term in shifts[1:])]
+    return [*lines[:-1], f"{lines[-1]};"]
 
 
 def _group_lines(s: GroupMma, scope: PrintScope, dialect: Dialect) -> list[str]:

@@ -12,7 +12,7 @@ from mdh.ir.dtype import F64, NARROW, TF32
 from mdh.ir.expr import Call, Cast, Const, Expr, Load, Select, Unary
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Buf, Kernel, Move, Store, swizzle_row
-from mdh.ir.matrix import LoadMatrix, Mma, StoreMatrix
+from mdh.ir.matrix import LoadMatrix, LoadWord, Mma, StoreMatrix
 from mdh.reference.numbers import converted
 from tests.atoms.blocks import Array, Block, as_tf32, demand_tf32, kept, numpy_type, poisoned
 from tests.atoms.values import evaluator
@@ -150,6 +150,20 @@ class Lanes:
             words = half.reshape(32, 2).copy().view(np.uint32).reshape(32)
             buf = self.bufs[place.buffer]
             self.put(buf, self.offset(buf, place.index), words, np.ones(self.lanes, bool))
+
+    def load_word(self, s: LoadWord, mask: Array) -> None:
+        src, to = self.bufs[s.src], self.bufs[s.dst.buffer]
+        whole, size = 4 // src.dtype.bytes, src.dtype.bytes
+        assert len(s.places) in (1, whole), "a register that is filled in part"
+        held = np.zeros((self.lanes, whole), numpy_type(src.dtype))
+        for n, (index, condition) in enumerate(zip(s.places, s.conditions, strict=True)):
+            taken = mask if condition is None else mask & (np.asarray(self.value(condition)) != 0)
+            at = self.offset(src, index)
+            if len(s.places) == 1:
+                assert (at[taken] * size % 4 == 0).all(), f"a word of {s.src} is not aligned"
+            for i in range(whole // len(s.places)):
+                held[:, n + i] = np.where(taken, self.read(src, at + i, taken), 0)
+        self.put(to, self.offset(to, s.dst.index), held.view(np.uint32).reshape(self.lanes), mask)
 
     def store_matrix(self, s: StoreMatrix) -> None:
         dst, src = self.bufs[s.dst], self.bufs[s.src.buffer]

@@ -133,7 +133,7 @@ def _atom(rng: Random, kind: str, axes: dict[str, str]) -> Sizes:
     out: Sizes = {}
     for x, dims in axes.items():
         last = whole if x == "k" or rng.random() < 0.2 else 1
-        out |= _tiles(rng, dims, size[x], exact=x == "k", last=min(last, size[x]))
+        out |= _tiles(rng, dims, size[x], exact=x == "k" and rng.random() < 0.6, last=min(last, size[x]))
     return out
 
 

@@ -53,7 +53,7 @@ from mdh.ir.kernel import (
     Wait,
     While,
 )
-from mdh.ir.matrix import GroupMma, LoadMatrix, Mma, MmaCommit, MmaFence, MmaWait, StoreMatrix
+from mdh.ir.matrix import GroupMma, LoadMatrix, LoadWord, Mma, MmaCommit, MmaFence, MmaWait, StoreMatrix
 from mdh.ir.walk import statements
 from tests.atoms.blocks import (
     MOST_REGISTERS,
@@ -203,6 +203,8 @@ class _Warp(Lanes):
                 case LoadMatrix():
                     assert mask.all()
                     self.load_matrix(s)
+                case LoadWord():
+                    self.load_word(s, mask)
                 case StoreMatrix():
                     assert mask.all()
                     self.store_matrix(s)

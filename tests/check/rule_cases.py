@@ -350,11 +350,11 @@ CASES = (
     Case(
         matmul(dtype=F64),
         (
-            "(de-)comp( 16,16,12 ) ( A:SM[1,2],B:SM[1,2] ; C:RM[1,2] ) ( BLK.y,BLK.x,^ )\n"
-            "(de-)comp( ^,^,8 ) ( ^,^ ; ^ ) ( ^,^,^ )\n"
+            "(de-)comp( 24,16,8 ) ( A:SM[1,2],B:SM[1,2] ; C:RM[1,2] ) ( BLK.y,BLK.x,^ )\n"
+            "(de-)comp( 16,^,^ ) ( ^,^ ; ^ ) ( ^,^,^ )\n"
             "(de-)comp( 8,8,4 ) ( ^,^ ; ^ ) ( MMA.m,MMA.n,MMA.k )\n"
         ),
-        ["K173 2:16"],
+        ["K173 2:12"],
     ),
     Case(
         matmul(256, 64, 64),

@@ -2,9 +2,9 @@
 factors lie in shared memory so that a warp can read them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
+from mdh.checker.atom_reads import AtomRead, Reason, Way, copies_of, masked, way_of
 from mdh.checker.atoms import Axes, axes_of, by_group, names_in, ordered_reads
 from mdh.checker.group_factors import GroupFactor, group_factor
 from mdh.checker.register_factors import misplaced
@@ -15,11 +15,11 @@ from mdh.diagnostics import Diagnostic
 from mdh.hardware import Layer, Space
 from mdh.ir.affine import Affine
 from mdh.ir.expr import Load
-from mdh.ir.layout import Axis, Level, Levels
+from mdh.ir.layout import Axis, Guard, Level, Levels
 from mdh.ir.plan import AtomDim, Product
 from mdh.ir.product_sum import summed_reads
 from mdh.ir.program import DimKind
-from mdh.ir.tile import ALIGNMENT, Copy
+from mdh.ir.tile import Copy
 from mdh.schedule.model import Unit
 
 CODE, OPERAND, EDGE = "K170", "K172", "K173"
@@ -49,6 +49,7 @@ def check_mma(subject: Subject) -> Iterator[Diagnostic]:
 def _splits(subject: Subject, s: int) -> Iterator[Diagnostic]:
     step = subject.draft.splitting[s]
     units = [c.value for c in step.cores if isinstance(c.value, Unit) and c.value.layer == Layer.MMA]
+    grouped = by_group(subject.draft)
     for d, core in enumerate(step.cores):
         split, dim = subject.plan.steps[s].splits[d], subject.stage.dims[d]
         if not isinstance(core.value, Unit) or core.value.layer != Layer.MMA:
@@ -68,7 +69,7 @@ def _splits(subject: Subject, s: int) -> Iterator[Diagnostic]:
             headline = f"MMA.{core.value.axis} takes `{dim.name}`, which is {is_}"
             said = f"MMA.{core.value.axis} takes a dimension that is {needed}"
             yield Diagnostic(CODE, headline, subject.at_core(s, d), help=said)
-        if not split.exact:
+        if not split.exact and (grouped or core.value.axis != "k"):
             whose = "atom" if [u.axis for u in units].count(core.value.axis) == 1 else "step"
             headline = (
                 f"the {whose}'s {split.tile} does not divide the {split.parent} elements of `{dim.name}`"
@@ -156,8 +157,9 @@ def check_factors(subject: Subject) -> Iterator[Diagnostic]:
             )
             yield Diagnostic(CODE, headline, labels, help=said)
             return
+    kept = () if product.atom.grouped else masked(subject.program, subject.stage, subject.tiles, product)
     for load, own in _factors(product):
-        yield from _factor(subject, s, _Read(product, load, own))
+        yield from _factor(subject, s, product, load, own, kept)
 
 
 def _dealt(subject: Subject, s: int, dim: int) -> Iterator[Diagnostic]:
@@ -178,33 +180,18 @@ def _product(subject: Subject) -> tuple[int, Product | None]:
     return (0, None) if s is None else (s, subject.plan.steps[s].product)
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """A factor's read; own: the dimensions that it has beside those of k."""
-
-    product: Product
-    load: Load
-    own: tuple[AtomDim, ...]
-
-    @property
-    def dims(self) -> frozenset[str]:
-        return frozenset(str(x.dim) for x in (*self.own, *self.product.k))
-
-    @property
-    def depth(self) -> frozenset[str]:
-        return frozenset(str(x.dim) for x in self.product.k)
-
-    def run(self, name: str) -> int:
-        """Elements of an atom along a dimension, side by side in the order of the atom's places; 0 if others
-        lie between them."""
-        found = next(x for x in (*self.own, *self.product.k) if str(x.dim) == name)
-        return found.tile if found.weight == 1 else 0
-
-
-def _factor(subject: Subject, s: int, read: _Read) -> Iterator[Diagnostic]:
-    name = read.load.buffer
-    index = affine_index(subject.program, subject.stage, read.load.index)
-    copies = _copies(subject, read.load)
+def _factor(
+    subject: Subject,
+    s: int,
+    product: Product,
+    load: Load,
+    own: tuple[AtomDim, ...],
+    kept: tuple[Guard, ...],
+) -> Iterator[Diagnostic]:
+    """own: the dimensions of the factor beside those of k. kept: guards that lanes keep by zeros."""
+    name = load.buffer
+    index = affine_index(subject.program, subject.stage, load.index)
+    copies = _copies(subject, load)
     if copies and copies[-1].step >= s:
         headline = f"`{name}` is staged at the MMA step, whose atoms read it"
         said = f"move `{name}:SM[…]` to a step outside of MMA"
@@ -213,22 +200,24 @@ def _factor(subject: Subject, s: int, read: _Read) -> Iterator[Diagnostic]:
     if index is None or not copies or copies[-1].tile.space is not Space.SM:
         headline = f"`{name}` is not staged in SM, where atoms read their factors"
         labels = subject.at_entry(copies[-1].step, name) if copies else subject.at_step(s)
-        layout = ",".join(str(n + 1) for n in range(len(read.load.index)))
+        layout = ",".join(str(n + 1) for n in range(len(load.index)))
         said = f"`{name}:SM[{layout}]` at a step outside of MMA"
-        if copies and read.product.atom.grouped and copies[-1].tile.space is Space.RM:
+        if copies and product.atom.grouped and copies[-1].tile.space is Space.RM:
             said = f"warp groups hold the factor along MMA.m in registers, this one is along MMA.n; {said}"
         yield Diagnostic(OPERAND, headline, labels, help=said)
         return
-    wrong = _holes(subject.tiles.levels, s, read, copies[-1])
-    registers = read.product.held is not None and read.own is read.product.m
-    if registers and (odd := misplaced(subject, s, read.product, copies[-1])) is not None:
+    read = AtomRead(product, load, own, copies[-1], index, s)
+    wrong = _holes(subject.tiles.levels, s, read)
+    registers = product.held is not None and own is product.m
+    if registers and (odd := misplaced(subject, s, product, copies[-1])) is not None:
         yield odd
         return
-    if wrong is None and read.product.atom.grouped and not registers:
-        found = group_factor(read.product, read.own, copies[-1], index, subject.tiles.levels, s)
+    if wrong is None and product.atom.grouped and not registers:
+        found = group_factor(product, own, copies[-1], index, subject.tiles.levels, s)
         wrong = None if isinstance(found, GroupFactor) else found
     elif wrong is None:
-        wrong = _rows(subject, s, read, copies[-1], index)
+        way = way_of(subject.stage, subject.tiles.levels, read, kept)
+        wrong = None if isinstance(way, Way) else way
     if wrong is not None:
         yield Diagnostic(OPERAND, wrong[0], subject.at_entry(copies[-1].step, name), help=wrong[1])
 
@@ -238,18 +227,16 @@ def _factors(product: Product) -> tuple[tuple[Load, tuple[AtomDim, ...]], ...]:
 
 
 def _copies(subject: Subject, load: Load) -> list[Copy]:
-    """The copies that a read is served by, the last one innermost."""
-    index = affine_index(subject.program, subject.stage, load.index)
-    linear = None if index is None else tuple(Affine(f.terms) for f in index)
-    return [c for c in subject.tiles.copies if c.tile.buffer == load.buffer and c.linear == linear]
+    return copies_of(subject.program, subject.stage, subject.tiles, load)
 
 
-def _cut_within(subject: Subject, read: _Read) -> Iterator[Diagnostic]:
+def _cut_within(subject: Subject, load: Load, dims: tuple[AtomDim, ...]) -> Iterator[Diagnostic]:
     """The first remainder inside of the staged part of a factor: atoms would read past what was copied."""
     levels = subject.tiles.levels
-    for copy in _copies(subject, read.load)[-1:]:
+    mine = {x.dim for x in dims}
+    for copy in _copies(subject, load)[-1:]:
         inside = [levels.of_var(v) for axis in copy.tile.axes for v, *_ in axis.variables]
-        cut = next((lv for lv in inside if not lv.exact and str(lv.dim) in read.dims), None)
+        cut = next((lv for lv in inside if not lv.exact and lv.dim in mine), None)
         if cut is not None:
             name = subject.dim(cut.dim)
             headline = (
@@ -261,8 +248,9 @@ def _cut_within(subject: Subject, read: _Read) -> Iterator[Diagnostic]:
             yield Diagnostic(EDGE, headline, labels, help=said)
 
 
-def _holes(levels: Levels, s: int, read: _Read, copy: Copy) -> tuple[str, str] | None:
+def _holes(levels: Levels, s: int, read: AtomRead) -> Reason | None:
     """Why the elements of an atom along a dimension do not lie at equal distances, and what to do."""
+    copy = read.copy
     for axis, function in zip(copy.tile.axes, copy.linear, strict=True):
         mine = read.dims & function.names
         apart = axis.packed and any(not _even(axis, levels.by_dim[int(d)], s) for d in mine)
@@ -279,56 +267,21 @@ def _even(axis: Axis, levels: tuple[Level, ...], s: int) -> bool:
     return all(one * parts == other for (one, parts), (other, _) in pairwise(found))
 
 
-def _rows(
-    subject: Subject, s: int, read: _Read, copy: Copy, index: tuple[Affine, ...]
-) -> tuple[str, str] | None:
-    """Why `ldmatrix` cannot read the copy, which takes whole 16 bytes of a row at once, and what to do."""
-    tile, atom = copy.tile, read.product.atom
-    if atom.packed == 1:
-        return None
-    fastest = tile.layout[-1]
-    function, axis = copy.linear[fastest], tile.axes[fastest]
-    mine = sorted(read.dims & function.names)
-    order = [d for d, f in enumerate(copy.linear) if not read.depth & f.names]
-    order += [d for d in range(len(copy.linear)) if d not in order]
-    along_k = f"`{tile.buffer}:SM[{','.join(str(d + 1) for d in order)}]` has rows along k"
-    if len(mine) > 1 or (mine and axis.packed):
-        return (
-            f"`{tile.buffer}` is not read densely along the atom's dimensions",
-            "use THR and a register tile",
-        )
-    if not mine or function.coefficient(mine[0]) != 1:
-        return f"no dimension of the atom runs along the rows of `{tile.buffer}` in SM", along_k
-    name = subject.dim(int(mine[0]))
-    if mine[0] not in read.depth and tile.sizes[0] == 1:
-        return f"rows of `{tile.buffer}` in SM run along `{name}`: atoms read bytes along k", along_k
-    whole = ALIGNMENT // tile.sizes[0]
-    if read.run(mine[0]) % whole or not read.run(mine[0]):
-        fact = f"an atom reads {whole} neighbours of `{tile.buffer}` in SM, which lie along `{name}`, at once"
-        return fact, f"`{name}` last on its axis, with a tile that {whole} divides"
-    outer = [c for v, _, c, _ in axis.variables if subject.tiles.levels.of_var(v).step <= s]
-    starts = [*outer, index[fastest].const - axis.low.const]
-    rows = [n for d, n in enumerate(tile.strides) if d != fastest]
-    if any(n % whole for n in (*starts, *rows)):
-        headline = f"rows of `{tile.buffer}` in SM do not begin at multiples of 16 bytes ({whole} elements)"
-        return headline, f"tiles and `@pad` in multiples of {whole}"
-    return None
-
-
 def check_edges(subject: Subject) -> Iterator[Diagnostic]:
-    """K173. Tiles inside of the staged part of a factor divide one another, so that it has every element that
-    an atom takes. Where tiles of k are cut outside of it, both factors end at the same k: copies have zeros
-    behind it."""
+    """K173. Tiles along m and n inside of the staged part of a factor divide one another, so that it has
+    every element that an atom takes. So do those along k of warp groups. Where tiles of k are cut outside of
+    it, both factors end at the same k: copies have zeros behind it. Lanes of single warps put zeros."""
     _, product = _product(subject)
     if product is None:
         return
-    found = [d for load, own in _factors(product) for d in _cut_within(subject, _Read(product, load, own))]
+    deep = product.k if product.atom.grouped else ()
+    found = [d for load, own in _factors(product) for d in _cut_within(subject, load, (*own, *deep))]
     # schedules that were not read from a text have no places
     within = {d.labels[0].span if d.labels else d.headline: d for d in reversed(found)}
     if within:
         yield from within.values()
         return
-    for x in product.k:
+    for x in deep:
         yield from _cut_sum(subject, product, x.dim)
 
 

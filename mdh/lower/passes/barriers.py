@@ -12,7 +12,7 @@ from mdh.hardware import Engine, Space, SyncScope
 from mdh.ir.expr import Call, Expr, Load, Var, walk
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, Atomic, Barrier, For, If, Let, Move, Stmt, Store, Wait
-from mdh.ir.matrix import GroupMma, LoadMatrix, Mma
+from mdh.ir.matrix import GroupMma, LoadMatrix, LoadWord, Mma
 from mdh.ir.walk import allocated, bodies, reads, statements, writes
 
 Write = tuple[str, int, bool]
@@ -76,7 +76,7 @@ def _tainted(
                     out.add(b)
             case Move(dst=b) if b in own:
                 out.add(b)
-            case LoadMatrix() | Mma() | GroupMma():
+            case LoadMatrix() | LoadWord() | Mma() | GroupMma():
                 out |= writes(s)
             case Atomic(result=result) if result is not None:
                 out.add(result)

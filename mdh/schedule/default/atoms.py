@@ -3,6 +3,7 @@
 The conditions are those of the rules K170 to K173, for the schedules that `contraction_atoms` writes.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -123,13 +124,24 @@ def matrices_with(
 ) -> Matrices | None:
     """The stage as a product for one of these atoms, whose speed on the machine is known; else None. alone:
     each axis of the atom takes one dimension."""
+    every = (_matrices(shape, *pair, alone=alone) for pair in factor_pairs(shape, machine, target, known))
+    return next(filter(None, every), None)
+
+
+FactorPair = tuple[tuple[ShapeAccess, ShapeAccess], list[Atom]]
+"""The reads of A and B, and the atoms for their types."""
+
+
+def factor_pairs(shape: Shape, machine: Machine, target: str, known: list[Atom]) -> Iterator[FactorPair]:
+    """The factors of the stage's sum in both orders, the one with neighbours along n first; none where atoms
+    cannot compute it."""
     reads = summed_reads(shape.stage)
     if isinstance(reads, str) or not known or not LANGUAGES[target].tensor_cores or shape.keeps_order:
-        return None
+        return
     first, second, acc = reads
     accesses = [shape.access(x.buffer, x.index) for x in (first, second)]
     if any(not _alone(shape, a, accesses) for a in accesses):
-        return None
+        return
     out = shape.contiguous(shape.writes[0])
     pairs = [(first, accesses[0], second, accesses[1]), (second, accesses[1], first, accesses[0])]
     # two neighbours of a row of C are a lane's: rows run along n, if there are 16 rows
@@ -140,10 +152,7 @@ def matrices_with(
             x for x in known
             if (x.left, x.right, x.acc) == (left, right, acc) and tensor_peak(machine, x.left) > 0
         ]  # fmt: skip
-        found = _matrices(shape, (a_access, b_access), atoms, alone=alone)
-        if found is not None:
-            return found
-    return None
+        yield (a_access, b_access), atoms
 
 
 def _alone(shape: Shape, access: ShapeAccess, factors: list[ShapeAccess]) -> bool:
@@ -157,14 +166,14 @@ def _matrices(
     shape: Shape, factors: tuple[ShapeAccess, ShapeAccess], atoms: list[Atom], *, alone: bool
 ) -> Matrices | None:
     results, reduced = shape.of_kind(DimKind.CC), shape.of_kind(DimKind.PW)
-    sums = [d for d in reduced if all(_position(shape, x, d) is not None for x in factors)]
+    sums = [d for d in reduced if all(position_of(shape, x, d) is not None for x in factors)]
     sides = []
     for one, other in (factors, factors[::-1]):
         dims = [d for d in results if shape.uses(one, d) and not shape.uses(other, d)]
         main = _main(shape, one, dims)
         if alone:
             dims = [] if main is None else [main]
-        sides.append(_side(shape, one, [d for d in dims if _upward(shape, one, d)]))
+        sides.append(side_of(shape, one, [d for d in dims if upward(shape, one, d)]))
     if not all(side.dims for side in sides) or not sums:
         return None
     k = max(sums, key=lambda d: shape.extents[d])
@@ -180,25 +189,25 @@ def _matrices(
     return Matrices(atom, left, right, k, others, depth, rows, columns)
 
 
-def _side(shape: Shape, factor: ShapeAccess, dims: list[int]) -> Side:
+def side_of(shape: Shape, factor: ShapeAccess, dims: list[int]) -> Side:
     """Rows of 16-bit elements may run along the last of several dimensions, if it is read without gaps."""
     size = shape.element_bytes(factor.buffer)
     out = shape.writes[0]
     arrays = ((factor, size), (out, shape.element_bytes(out.buffer)))
     near = tuple((d, each) for x, each in arrays if (d := shape.contiguous(x)) in dims)
-    last = bool(dims) and _position(shape, factor, dims[-1]) == len(factor.index) - 1
+    last = bool(dims) and position_of(shape, factor, dims[-1]) == len(factor.index) - 1
     run = ROW // size if len(dims) > 1 and last and size < WORD else 1
     return Side(tuple(dims), tuple(shape.extents[d] for d in dims), near, run)
 
 
-def _position(shape: Shape, access: ShapeAccess, dim: int) -> int | None:
+def position_of(shape: Shape, access: ShapeAccess, dim: int) -> int | None:
     """The position of the buffer that is the dimension alone; None if there is none, or it moves others."""
     name = shape.stage.dims[dim].name
     found = [p for p, f in enumerate(access.index) if f is not None and name in f.names]
     return found[0] if len(found) == 1 and access.index[found[0]] == Affine.var(name) else None
 
 
-def _upward(shape: Shape, access: ShapeAccess, dim: int) -> bool:
+def upward(shape: Shape, access: ShapeAccess, dim: int) -> bool:
     name = shape.stage.dims[dim].name
     return all(f is not None and (name not in f.names or f.coefficient(name) > 0) for f in access.index)
 
@@ -206,7 +215,7 @@ def _upward(shape: Shape, access: ShapeAccess, dim: int) -> bool:
 def _main(shape: Shape, access: ShapeAccess, dims: list[int]) -> int | None:
     """The dimension that atoms take of a side: the largest, of equals the one whose elements are
     neighbours."""
-    known = [d for d in dims if _position(shape, access, d) is not None]
+    known = [d for d in dims if position_of(shape, access, d) is not None]
     near = shape.contiguous(access)
     return max(known, key=lambda d: (shape.extents[d], d == near, -d), default=None)
 
@@ -236,17 +245,17 @@ def ends_with(shape: Shape, k: int, accesses: tuple[ShapeAccess, ...]) -> bool:
 
 def _extent(shape: Shape, access: ShapeAccess, dim: int) -> int:
     """Elements of the buffer along the position that the dimension moves."""
-    position = _position(shape, access, dim)
+    position = position_of(shape, access, dim)
     assert position is not None
     return shape.program.buffer_of[access.buffer].shape[position]
 
 
 def _factor(shape: Shape, access: ShapeAccess, side: Side, k: int, atom: Atom) -> Factor | None:
-    along = _position(shape, access, k)
+    along = position_of(shape, access, k)
     assert along is not None
     last, size = len(access.index) - 1, shape.element_bytes(access.buffer)
     extents = shape.program.buffer_of[access.buffer].shape
-    ends = [d for d in side.dims if _position(shape, access, d) == last]
+    ends = [d for d in side.dims if position_of(shape, access, d) == last]
     # the last dimension of an axis alone runs along rows of ldmatrix
     straight = last == along or (bool(ends) and size > 1 and (size > WORD or ends[0] == side.dims[-1]))
     order = tuple(range(last + 1))

@@ -27,6 +27,7 @@ from mdh.schedule.default.group_products import find_groups
 from mdh.schedule.default.operands import Contraction, Tiling, asynchronous, shared_copy
 from mdh.schedule.default.outline import ScheduleBuilder, attribute, held, staged
 from mdh.schedule.default.shape import Shape
+from mdh.schedule.default.short_sums import best_short_plan, find_short, short_outline
 from mdh.schedule.default.window import find_window
 from mdh.schedule.default.window_gpu import window_gpu
 from mdh.schedule.model import Arg, ArgCall, Attr, Mem, Unit
@@ -111,6 +112,14 @@ def _by_atoms(shape: Shape, machine: Machine, target: str, joining: Joining) -> 
         return groups
     matrices = find_matrices(shape, machine, target)
     atoms = None if matrices is None else best_plan(shape, matrices, machine, joining)
+    if matrices is None and groups is None:
+        short = find_short(shape, machine, target)
+        best = None if short is None else best_short_plan(shape, short, machine)
+        return (
+            None
+            if short is None or best is None
+            else (short_outline(shape, short, machine, best[0]), best[1])
+        )
     if matrices is None or atoms is None:
         return groups
     warps = atom_outline(shape, matrices, machine, atoms[0]), atoms[1]

@@ -2,7 +2,7 @@
 of whole rows of a swizzle where warp groups read these (K167, K172)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import lcm
 
 from mdh.checker.rules.banks import SPANS
@@ -21,13 +21,15 @@ class DividedTiles:
     """What a step's tiles along a dimension must be. sizes: of an atom, None at other steps; the first
     `usual` of them are the domain of a hole without a set. exact_from: parts divide the tile above exactly
     where that has at most so many elements; 0: never. multiple: of what tiles are multiples. looping: single
-    elements may leave a loop over atoms: several dimensions share an axis."""
+    elements may leave a loop over atoms: several dimensions share an axis. cut: a tile may leave a remainder.
+    """
 
     sizes: tuple[int, ...] | None = None
     usual: int = 0
     exact_from: int = 0
     multiple: int = 1
     looping: bool = False
+    cut: bool = False
 
     def fits(self, parent: int, tile: int) -> bool:
         if tile % self.multiple:
@@ -35,7 +37,8 @@ class DividedTiles:
         if self.sizes is None:
             return parent > self.exact_from or parent % tile == 0
         # a dimension that is no axis of atoms has been split to single elements outside
-        return tile in self.sizes and parent % tile == 0 and (self.looping or tile > 1 or parent == 1)
+        exact = self.cut or parent % tile == 0
+        return tile in self.sizes and exact and (self.looping or tile > 1 or parent == 1)
 
 
 FREE = DividedTiles()
@@ -73,23 +76,33 @@ def divided_tiles(stage: Stage, section: Section, machine: Machine, dim: int) ->
     axis, extent = axes.get(dim), stage.dims[dim].extent
     staged = max((n for n, step in enumerate(steps) if any(map(_in_shared, step.inputs))), default=None)
     alone = len(axes) == len("mnk")
+    grouped = atoms[0].grouped
     # a dimension that the atoms do not take has one element in a slice
-    rows = atoms[0].grouped and alone and axis is not None
+    rows = grouped and alone and axis is not None
     whole = _multiple(stage, section, dim) if rows else 1
+    sharing = list(axes.values()).count(axis or "")
+    # a long dimension alone on k has tiles without remainders, for which lanes need not put zeros
+    short = extent < max(a.k for a in atoms)
+    cut = axis == "k" and not grouped and (sharing > 1 or short)
     out = []
     for n in range(len(steps) - 1):
         inside = axis is not None and staged is not None and n > staged
-        exact = extent if inside else extent - 1 if axis == "k" else 0
+        exact = 0 if cut else extent if inside else extent - 1 if axis == "k" else 0
         out.append(DividedTiles(exact_from=exact, multiple=1 if staged is None or n < staged else whole))
-    return (*out, _last(atoms, axis, list(axes.values()).count(axis or "")))
+    last = _last(atoms, axis, sharing, extent if cut else 0)
+    return (*out, replace(last, cut=cut))
 
 
-def _last(atoms: tuple[Atom, ...], axis: str | None, sharing: int) -> DividedTiles:
-    """Of the MMA step. sharing: dimensions on the axis."""
+def _last(atoms: tuple[Atom, ...], axis: str | None, sharing: int, short: int) -> DividedTiles:
+    """Of the MMA step. sharing: dimensions on the axis. short: elements of a dimension that may leave places
+    of the axis empty where it is alone on it; 0: it may not."""
     if axis is None:
         return DividedTiles((1,), 1)
     if sharing == 1:
-        return DividedTiles(*_sizes(atoms, axis))
+        sizes, usual = _sizes(atoms, axis)
+        if 0 < short < max(sizes) and short not in sizes:
+            return DividedTiles((short, *sizes), usual + 1)
+        return DividedTiles(sizes, usual)
     most = max(_along(a, axis) for a in atoms)
     powers = [1 << n for n in range(most.bit_length()) if 1 << n <= most]
     others = (n for n in range(1, most + 1) if n not in powers)
