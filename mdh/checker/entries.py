@@ -9,6 +9,7 @@ from mdh.schedule.model import Attr, BufferPlace, Mem
 SM_ATTRS = ("pad", "swizzle", "copy", "cache", "window")
 RM_ATTRS = ("copy", "cache", "window")
 OUT_ATTRS = ("combine", "store", "cache")
+OUT_SM_ATTRS = ("pad", *OUT_ATTRS)
 
 
 def staging_of(draft: Draft, buffer: str, mem: Mem, found: Found) -> Staging | None:
@@ -40,9 +41,12 @@ def staging_of(draft: Draft, buffer: str, mem: Mem, found: Found) -> Staging | N
 
 def holding_of(draft: Draft, buffer: str, mem: Mem, found: Found) -> Holding | None:
     """The region that an output entry opens, or only its attributes; None for a bare `^`."""
-    attrs = keep(mem.attrs, OUT_ATTRS, "an output", found)
     place = mem.value if isinstance(mem.value, BufferPlace) else None
     region = region_of(place)
+    shared = region is Space.SM
+    attrs = keep(
+        mem.attrs, OUT_SM_ATTRS if shared else OUT_ATTRS, f"an output{' in SM' if shared else ''}", found
+    )
     if region is None and not attrs:
         return None
     natural = tuple(range(len(draft.program.buffer_of[buffer].shape)))
@@ -50,6 +54,7 @@ def holding_of(draft: Draft, buffer: str, mem: Mem, found: Found) -> Holding | N
         buffer,
         region,
         layout_of(place) if place is not None else natural,
+        pad=number(attrs.get("pad")) or 0,
         combine=Combine(method) if (method := word(attrs.get("combine"))) else None,
         vec=number(attrs.get("store"), "vec"),
         engine=Engine(word(attrs.get("store")) or Engine.PLAIN),

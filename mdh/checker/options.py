@@ -16,7 +16,7 @@ from mdh.machine import Machine
 from mdh.schedule.model import Arg, ArgCall, Attr
 
 PLACES = {
-    "pad": "an input staged in SM",
+    "pad": "an input or an output in SM",
     "swizzle": "an input staged in SM",
     "copy": "a staged input",
     "window": "an input staged in a sequential loop",

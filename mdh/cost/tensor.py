@@ -38,8 +38,9 @@ class AtomCosts:
     for what they have loaded. latency: cycles until the copies of a slice arrive. plain: what a copied byte
     costs at shared memory where threads move it element by element, in bytes; moved: cycles of a thread for
     such an element. block: cycles of a block before its first slice and after its last one. stored, cut: its
-    cycles for each result, and where rows of the results begin at no multiples of 16 bytes. overlap:
-    exponent with which the time of the multiprocessors and that of the memory are joined.
+    cycles for each result, and where rows of the results begin at no multiples of 16 bytes; gathered,
+    gathered_cut: the same where the results of a block first meet in shared memory. overlap: exponent with
+    which the time of the multiprocessors and that of the memory are joined.
     """
 
     near: float
@@ -50,17 +51,20 @@ class AtomCosts:
     block: float
     stored: float
     cut: float
+    gathered: float
+    gathered_cut: float
     overlap: float
     costs: Costs
 
 
 NARROW = AtomCosts(
-    19.15, 142.0, 468.0, 4.4, 8.0, 300.0, 0.23, 0.94, 3.0,
+    19.15, 142.0, 468.0, 4.4, 8.0, 300.0, 0.23, 0.94, 0.1, 0.25, 3.0,
     replace(PRODUCTS, launch=0.79e-6, start=0.465e-6, traffic=0.84, reached=0.68, worth=1.0),
 )  # fmt: skip
 """Of 8- and 16-bit factors: fitted to 942 timed schedules of 198 products on an H100. What the estimate
-chooses takes 1.03 times the best that was timed, as a geometric mean."""
-DOUBLE = AtomCosts(28.0, 30.0, 1000.0, 3.0, 0.0, 2000.0, 0.0, 0.0, inf, PRODUCTS)
+chooses takes 1.03 times the best that was timed, as a geometric mean. `gathered_cut` is fitted to 60
+schedules of 6 products with odd rows, `gathered` is rounded from 3 products of few terms."""
+DOUBLE = AtomCosts(28.0, 30.0, 1000.0, 3.0, 0.0, 2000.0, 0.0, 0.0, 0.0, 0.0, inf, PRODUCTS)
 """Of f64: rounded from the schedules of matmul_double (artifacts/h100/tensor_cores.md)."""
 
 
@@ -71,7 +75,8 @@ class AtomWork:
     warps: of a block. resident: blocks that a multiprocessor holds at once. blocks: all of them. slices: of a
     block. For a block in a slice: multiplies, its multiply-adds; fragments, bytes that warps load from shared
     memory; copied, bytes that come in, of which `turned` are moved element by element. slots: of a copy.
-    results: of a block; cut: their rows begin at no multiples of 16 bytes. moved: bytes of memory traffic,
+    results: of a block; cut: their rows begin at no multiples of 16 bytes; gathered: they meet in
+    shared memory. moved: bytes of memory traffic,
     written: bytes of the results. parts: of the sum, joined as `joining` says. runs: of the loop over slices,
     each of which begins without any.
     """
@@ -93,6 +98,7 @@ class AtomWork:
     parts: int = 1
     joining: Joining = Joining.KERNEL
     runs: int = 1
+    gathered: bool = False
 
 
 def tensor_peak(machine: Machine, factor: DType) -> float:
@@ -127,7 +133,8 @@ def atom_seconds(work: AtomWork, machine: Machine) -> float:
     fitted = NARROW if work.atom.left.bytes <= WORD else DOUBLE
     shared = work.fragments + work.copied + (fitted.plain - 1.0) * work.turned
     moved = work.turned / work.atom.left.bytes / (work.warps * LANES) * fitted.moved
-    stored = work.results * (fitted.cut if work.cut else fitted.stored)
+    ways = (fitted.gathered, fitted.gathered_cut) if work.gathered else (fitted.stored, fitted.cut)
+    stored = work.results * ways[work.cut]
     rate = atom_rate(machine, work.atom)
 
     def cycles(count: int) -> float:

@@ -196,7 +196,8 @@ def _held(
     )
     stored = tuple(program.buffer_of[o.buffer].dtype.bytes for o in result.outputs)
     sizes = state_sizes(result) if partial else stored
-    return Tile(output.buffer, region.space, sizes, axes, layout)
+    pad = region.holding.pad if region.holding is not None else 0
+    return Tile(output.buffer, region.space, sizes, axes, layout, pad)
 
 
 def held_axes(

@@ -71,7 +71,8 @@ class Staging:
 class Holding:
     """`C:R[l]` of an output, or attributes on its `^`: where partial results live.
 
-    region: None if no region opens at this step and the entry only carries attributes. combine: how parts of
+    region: None if no region opens at this step and the entry only carries attributes. pad: elements behind
+    each row of the fastest dimension. combine: how parts of
     a reduction that core layers split are combined (shuffle, shared, cluster, atomic, ticket, kernel), or
     `stream`; None if this entry does not say. engine: `tma` if the copy engine stores the results, `subtile`
     columns at once.
@@ -80,6 +81,7 @@ class Holding:
     buffer: str
     region: Space | None
     layout: tuple[int, ...]
+    pad: int = 0
     combine: Combine | None = None
     vec: int | None = None
     cache: CacheHint = CacheHint.DEFAULT

@@ -14,7 +14,7 @@ from mdh.ir.kernel import Alloc, Barrier, Buf, For, ForKind, Stmt, Store
 from mdh.ir.layout import Level
 from mdh.ir.program import DimKind
 from mdh.lower.deal import deal, over_box, wrap
-from mdh.lower.finish import begin, bind, finish, store_state
+from mdh.lower.finish import begin, bind, finish, reduction_loops, store_state
 from mdh.lower.fold import Fold, combine, identity
 from mdh.lower.nest import Nest
 from mdh.lower.scope import Region, Scope
@@ -38,7 +38,7 @@ def open_region(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
         # between opening and closing each element has one owner, so these two are the region's only barriers
         nest.declarations.synchronise(region.bufs)
         meet = [Barrier(SyncScope.BLOCK, f"{region.bufs[0].name} opens")]
-    if fold.op is None:
+    if fold.op is None or _filled_once(nest, region):
         return meet if again else []
     return [*meet, *fill(nest, region.bufs, identity(fold)), *meet]
 
@@ -81,6 +81,16 @@ def _parent(nest: Nest, region: Region) -> Region | None:
 def close_each(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
     """Merge the elements of a private region for which the scope has values of some variables."""
     return _each(nest, region, scope, lambda known: _merge(nest, region, known))
+
+
+def _filled_once(nest: Nest, region: Region) -> bool:
+    """Whether the next region inward of a reduction has all terms when it closes: its results then are those
+    of the shared region, which needs no starting values."""
+    fold = nest.folds[region.fold]
+    inner = next((r for r in nest.regions_of(region.fold) if r.opens > region.opens), None)
+    if region.space is not Space.SM or inner is None or region.lanes or fold.ordered:
+        return False
+    return reduction_loops(nest, inner.opens) == reduction_loops(nest, region.opens)
 
 
 def _each(nest: Nest, region: Region, scope: Scope, inner: Inner) -> list[Stmt]:
@@ -138,8 +148,12 @@ def _merge(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
     leader: Expr | None = None
     if region.space is Space.RM and split_threads(nest):
         state, leader = combine_threads(nest, region.fold, state, out)
-    out.extend(_guarded(nest, scope, leader, _outward(nest, region, state, scope)))
-    return out
+    outward = _outward(nest, region, state, scope)
+    parent = _parent(nest, region)
+    if parent is not None and _filled_once(nest, parent):
+        # what lies past the edge has its place, too, and nobody reads it
+        return [*out, *when(leader, outward)]
+    return [*out, *_guarded(nest, scope, leader, outward)]
 
 
 def _across_lanes(
@@ -176,7 +190,7 @@ def _outward(nest: Nest, region: Region, state: tuple[Expr, ...], scope: Scope) 
     index = parent.index(scope.values)
     if parent.lanes:
         index = (*index[: len(index) - len(parent.lanes)], *(ZERO for _ in parent.lanes))
-    if fold.op is None or fold.ordered:
+    if fold.op is None or fold.ordered or _filled_once(nest, parent):
         return store_each(parent.bufs, index, state)
     return store_state(nest, fold, parent.bufs, index, state)
 
@@ -197,4 +211,5 @@ def _close_shared(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
     else:
         state = load_each(region.bufs, at)
         body = _outward(nest, region, state, inner)
-    return [meet, *wrap(dealt, _guarded(nest, inner, None, body), unroll=lanes > 1)]
+    unroll = lanes > 1 or _filled_once(nest, region)
+    return [meet, *wrap(dealt, _guarded(nest, inner, None, body), unroll=unroll)]

@@ -68,8 +68,12 @@ def emit_block(nest: Nest, leaf: Leaf) -> list[Stmt]:
 
 def _versions(nest: Nest, edges: list[Level], scope: Scope, emit: Emit) -> list[Stmt]:
     """Full blocks without guards, the others with them."""
+    sums = [lv for lv in edges if nest.stage.dims[lv.dim].kind is DimKind.PW]
+    copied = any(s.region is Space.SM for step in nest.plan.steps for s in step.stagings)
+    if len(sums) == 1 and sums[0].full_parts and copied and not nest.cpu and nest.role is None:
+        return _by_parts(nest, sums[0], [lv for lv in edges if lv is not sums[0]], scope, emit)
     scope = replace(scope, peels=1)
-    interior = emit(nest, replace(scope, full=frozenset(lv.var for lv in edges)))
+    interior = emit(nest, replace(scope, full=scope.full | {lv.var for lv in edges}))
     if any(lv.full_parts == 0 for lv in edges):
         return emit(nest, scope)
     cond = conjunction([less(Var(lv.var), lv.full_parts) for lv in edges])
@@ -77,6 +81,20 @@ def _versions(nest: Nest, edges: list[Level], scope: Scope, emit: Emit) -> list[
     split = nest.cpu and len(edges) <= MOST_EDGES
     edge = _edges(nest, edges, scope, emit) if split else emit(nest, scope)
     return [If(cond, (Comment("whole tiles"), *interior), (Comment("tiles cut by the edge"), *edge))]
+
+
+def _by_parts(nest: Nest, level: Level, edges: list[Level], scope: Scope, emit: Emit) -> list[Stmt]:
+    """Blocks with a whole part of a reduction, and those with its last part: both know where the part ends.
+    So only the last turn of a loop over it has guards, which cost most where threads copy.
+
+    edges: of other dimensions. Blocks with the last part have no versions of their own for them, for they
+    are few.
+    """
+    within = replace(scope, full=scope.full | {level.var})
+    whole = _versions(nest, edges, within, emit) if edges else emit(nest, within)
+    last = emit(nest, replace(scope, peels=1).at_part(level.var, level.full_parts))
+    cond = less(Var(level.var), level.full_parts)
+    return [If(cond, (Comment("whole parts of the reduction"), *whole), (Comment("the last part"), *last))]
 
 
 def _edges(nest: Nest, edges: list[Level], scope: Scope, emit: Emit) -> list[Stmt]:
@@ -196,11 +214,13 @@ def _loop(nest: Nest, level: Level, scope: Scope) -> list[Stmt]:
         nest.declarations.extend(slack)
         kept = filled(inner.limited(level.var, ends.begun), nest, level)
         return [_for(nest, level, 0, ends.begun, emit(nest, kept), _kind(nest, level))]
-    if ends is not None and step is None and scope.peels + ends.begun - ends.whole <= MOST_CUTS:
+    if ends is not None and nest.cpu and step is None and scope.peels + ends.begun - ends.whole <= MOST_CUTS:
         return _cut_loop(nest, level, ends, inner)
     if nest.plan.atoms is not None and _boxed_below(nest, scope.position + 1):
         # zeros behind the edge are terms of the sums
         return _parts(nest, level, level.parts, step, inner)
+    if ends is not None and not nest.cpu:
+        return _ended_loop(nest, level, ends, step, inner)
     if level.exact or level.cyclic or scope.peels >= MOST_PEELS or level.full_parts == 0:
         return _parts(nest, level, level.parts, step, inner)
     peeled = replace(inner, peels=scope.peels + 1)
@@ -208,6 +228,17 @@ def _loop(nest: Nest, level: Level, scope: Scope) -> list[Stmt]:
     main = _parts(nest, level, level.full_parts, step, whole)
     tail = emit(nest, peeled.at_part(level.var, level.full_parts))
     return [*main, _for(nest, level, level.full_parts, level.full_parts + 1, tail, ForKind.UNROLL)]
+
+
+def _ended_loop(nest: Nest, level: Level, ends: TripCounts, step: int | None, inner: Scope) -> list[Stmt]:
+    """The loop of a block with the last part of a sum: turns without guards, and the last one."""
+    out: list[Stmt] = []
+    if ends.whole:
+        out += _parts(nest, level, ends.whole, step, inner.limited(level.var, ends.whole))
+    if ends.begun > ends.whole:
+        tail = emit(nest, inner.at_part(level.var, ends.whole))
+        out.append(_for(nest, level, ends.whole, ends.begun, tail, ForKind.UNROLL))
+    return out
 
 
 def _lanes(nest: Nest, level: Level, scope: Scope, inner: Scope) -> For:

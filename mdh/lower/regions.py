@@ -49,8 +49,9 @@ def region_of(nest: Nest, f: int, opening: RegionOpening) -> Region:
     used = {v for axis in axes for v, _ in axis}
     loops = tuple(lv.var for lv in inside if lv.var in used and lv.var not in lanes)
     shape = tuple(axis.points for axis in held)
+    pad = opening.holding.pad if opening.holding is not None else 0
     bufs = tuple(
-        Buf(_name(nest, f, c, space), space, t, shape, strides_for(shape, layout), align=16)
+        Buf(_name(nest, f, c, space), space, t, shape, strides_for(shape, layout, pad), align=16)
         for c, t in enumerate(_types(nest, fold))
     )
     if space is Space.SM:

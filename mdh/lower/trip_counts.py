@@ -1,11 +1,13 @@
 """Loops through a tile that the edge of the iteration space cuts: they end where the points end.
 
-On CPUs only: there a guard in the innermost loop costs more than the work. GPUs keep trip counts uniform.
+On CPUs everywhere: there a guard in the innermost loop costs more than the work. GPUs keep trip counts
+uniform. So there only loops over the part of a sum that a block with the last part has.
 """
 
 from dataclasses import dataclass
 
 from mdh.ir.layout import Guard, Level
+from mdh.ir.program import DimKind
 from mdh.lower.nest import Nest
 from mdh.lower.scope import Scope
 
@@ -19,11 +21,12 @@ class TripCounts:
 
 
 def trip_counts(nest: Nest, level: Level, scope: Scope, inner: frozenset[str]) -> TripCounts | None:
-    """Where the loop over `level` ends at this scope; None: nothing cuts it, the cut varies, or on a GPU.
+    """Where the loop over `level` ends at this scope; None: nothing cuts it, the cut varies, or threads keep
+    the loop whole.
 
     inner: the variables whose loops are still to come. A guard counts if all its other variables are known.
     """
-    if not nest.cpu:
+    if not nest.cpu and not _in_last_part(nest, level, scope):
         return None
     ranges = nest.ranges(scope)
     count = ranges[level.var][1] + 1
@@ -40,6 +43,11 @@ def trip_counts(nest: Nest, level: Level, scope: Scope, inner: frozenset[str]) -
     if (whole, begun) == (count, count) or begun == 0 or begun - whole > 1:
         return None
     return TripCounts(whole, begun)
+
+
+def _in_last_part(nest: Nest, level: Level, scope: Scope) -> bool:
+    blocks = (lv for lv in nest.grid_levels(DimKind.PW) if lv.dim == level.dim)
+    return level.layer is None and any(lv.var in scope.fixed for lv in blocks)
 
 
 def _room(

@@ -1,7 +1,9 @@
 """Results that wait in shared memory are stored by all threads together: neighbours side by side, wide."""
 
+from collections.abc import Sequence
+
 from mdh.ir.affine import Affine
-from mdh.ir.construct import digit
+from mdh.ir.construct import ZERO, digit
 from mdh.ir.expr import Const, Expr
 from mdh.ir.kernel import Buf, Move, Store
 from mdh.ir.program import DimKind, Output
@@ -14,12 +16,26 @@ VECTOR_BYTES = 16
 
 def at_coordinates(nest: Nest, region: Region, coordinates: tuple[Expr, ...], scope: Scope) -> Scope:
     """`scope` where the region's variables are the digits of its element at `coordinates`."""
-    values = {
-        var: digit(c, radix, nest.levels.of_var(var).parts, extent)
-        for axis, extent, c in zip(region.axes, region.bufs[0].shape, coordinates, strict=True)
-        for var, radix in axis
-    }
+    values: dict[str, Expr] = {}
+    for axis, extent, c in zip(region.axes, region.bufs[0].shape, coordinates, strict=True):
+        whole = _whole(nest, axis)
+        if whole is not None:
+            # what every index and guard makes of the digits is the coordinate that they come from
+            values |= {var: c if var == whole else ZERO for var, _ in axis}
+            continue
+        values |= {var: digit(c, radix, nest.levels.of_var(var).parts, extent) for var, radix in axis}
     return scope.with_values(values)
+
+
+def _whole(nest: Nest, axis: Sequence[tuple[str, int]]) -> str | None:
+    """The variable of an axis that alone may stand for all of them: the others differ from it by their
+    radixes, wherever they occur."""
+    first = next((var for var, radix in axis if radix == 1), None)
+    every = (*nest.levels.index, *(g.offset for g in nest.levels.guards))
+    alike = first is not None and all(
+        e.coefficient(var) == radix * e.coefficient(first) for e in every for var, radix in axis
+    )
+    return first if alike else None
 
 
 def width(nest: Nest, region: Region, scope: Scope) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from mdh.checker.subject import Subject, listed
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import Engine
-from mdh.ir.plan import Staging
+from mdh.ir.plan import Holding, Staging
 
 SWIZZLE, EFFECT = "K167", "K110"
 SPANS = (32, 64, 128)
@@ -20,20 +20,23 @@ def check_banks(subject: Subject) -> Iterator[Diagnostic]:
     """
     for i, step in enumerate(subject.plan.steps):
         for staging in step.stagings:
-            if staging.swizzle or staging.pad:
-                yield from _one_row(subject, i, staging)
+            if staging.pad:
+                yield from _one_row(subject, i, staging, "pad")
             if staging.swizzle:
+                yield from _one_row(subject, i, staging, "swizzle")
                 yield from _swizzled(subject, i, staging)
+        for holding in step.holdings:
+            if holding.pad:
+                yield from _one_row(subject, i, holding, "pad")
 
 
-def _one_row(subject: Subject, i: int, staging: Staging) -> Iterator[Diagnostic]:
+def _one_row(subject: Subject, i: int, entry: Staging | Holding, name: str) -> Iterator[Diagnostic]:
     # a buffer of one dimension has one row at every size
-    for name in ("pad", "swizzle"):
-        if len(staging.layout) == 1 and getattr(staging, name):
-            headline = f"`@{name}` has no effect on `{staging.buffer}`: it is one row"
-            labels = subject.at_entry_attr(i, staging.buffer, name)
-            said = "leave it out; it changes how far apart rows of the fastest dimension lie"
-            yield Diagnostic(EFFECT, headline, labels, help=said)
+    if len(entry.layout) == 1:
+        headline = f"`@{name}` has no effect on `{entry.buffer}`: it is one row"
+        labels = subject.at_entry_attr(i, entry.buffer, name)
+        said = "leave it out; it changes how far apart rows of the fastest dimension lie"
+        yield Diagnostic(EFFECT, headline, labels, help=said)
 
 
 def _swizzled(subject: Subject, i: int, staging: Staging) -> Iterator[Diagnostic]:

@@ -17,9 +17,9 @@ from mdh.ir.dtype import F64
 from mdh.machine import Machine
 from mdh.occupancy import registers_at
 from mdh.schedule.default.atom_sides import NONE, SideTiles, side_tiles
-from mdh.schedule.default.atoms import ROW, Matrices, ends_with
+from mdh.schedule.default.atoms import Matrices, ends_with
 from mdh.schedule.default.grid import AXES, block_axes, ceil_div, grid_size, round_up
-from mdh.schedule.default.operands import Tiling
+from mdh.schedule.default.operands import Tiling, blocks_step, cut_rows, gathered_bytes, gathers
 from mdh.schedule.default.outline import ScheduleBuilder, attribute, held
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Arg, ArgCall, Attr, BufferPlace, Mem, Unit
@@ -55,6 +55,7 @@ SLICES_LEAST = 4
 class AtomTiling(Tiling):
     """A tiling whose warps have tiles too. rows, columns: tiles by dimension. size, warp: places along m and
     n of a block and of a warp. slots: of the copies. whole: a slice has all of the other reduced dimensions.
+    gathered: the results meet in shared memory, from where whole rows of them are stored.
     """
 
     rows: SideTiles = NONE
@@ -63,6 +64,7 @@ class AtomTiling(Tiling):
     warp: tuple[int, int] = (1, 1)
     slots: int = 1
     whole: bool = False
+    gathered: bool = False
 
     @property
     def sides(self) -> tuple[SideTiles, SideTiles]:
@@ -86,6 +88,8 @@ def atom_plans(
     ways = (Joining.KERNEL, joining) if joining is Joining.FRESH else (joining,)
     every = list(_tiles(shape, found, machine))
     every += [replace(tiles, whole=True) for tiles in every if found.others]
+    if gathers(shape, found.atom.acc.bytes):
+        every += [replace(tiles, gathered=True) for tiles in every]
     for tiles in every:
         for part, parts in _parts(shape, found, machine, tiles.block):
             slices = {found.k: found.depth, **dict.fromkeys(found.others, 1)}
@@ -151,14 +155,16 @@ def _slots(shape: Shape, found: Matrices, machine: Machine, part: int, tiles: At
     """Numbers of slots that shared memory has room for: the most, and fewer where a multiprocessor then has
     room for more blocks. Threads that move elements hold those of the next slice in registers."""
     size, blocks = _shared(shape, found, tiles), 0
+    results = _gathered(shape, found, tiles)
     threads = prod(tiles.size) // prod(tiles.warp) * LANES
     held = _registers(found, tiles.warp) + _moved_alone(shape, found, machine, tiles) // threads
     ahead = all(f.asynchronous(machine) for f in found.factors)
     most = len(SLOTS) if ahead else 2 if held <= HELD else 1
     turns = ceil_div(part, found.depth) if found.others else most
     for slots in SLOTS[-min(most, turns) :] if part > found.depth else (1,):
-        room = machine.shared_per_unit // (slots * size)
-        if slots * size <= machine.shared_per_block and room > blocks:
+        needed = slots * size + results
+        room = machine.shared_per_unit // needed
+        if needed <= machine.shared_per_block and room > blocks:
             blocks = room
             yield slots
 
@@ -179,6 +185,10 @@ def _shared(shape: Shape, found: Matrices, tiles: AtomTiling) -> int:
         lines, row = _part(shape, found, tiles, i)
         total += lines * (row + f.padding(row)) * f.bytes
     return total
+
+
+def _gathered(shape: Shape, found: Matrices, tiles: AtomTiling) -> int:
+    return gathered_bytes(shape, tiles.block, found.atom.acc.bytes) if tiles.gathered else 0
 
 
 def _part(shape: Shape, found: Matrices, tiles: AtomTiling, side: int) -> tuple[int, int]:
@@ -220,7 +230,7 @@ def atom_work(
     atom, depth = found.atom, found.depth
     rows, columns = plan.size
     warps = rows // plan.warp[0] * (columns // plan.warp[1])
-    shared = plan.slots * _shared(shape, found, plan)
+    shared = plan.slots * _shared(shape, found, plan) + _gathered(shape, found, plan)
     parts = [prod(_part(shape, found, plan, side)) for side in (0, 1)]
     others = prod(shape.extents[d] for d in found.others)
     inside, outside = (others, 1) if plan.whole else (1, others)
@@ -237,18 +247,13 @@ def atom_work(
         turned=_moved_alone(shape, found, machine, plan) * atom.left.bytes,
         slots=plan.slots,
         results=prod(plan.block.values()),
-        cut=_cut(shape),
+        cut=cut_rows(shape),
         moved=sum(moved),
         written=moved[1],
         parts=plan.parts,
         joining=plan.joining,
+        gathered=plan.gathered,
     )
-
-
-def _cut(shape: Shape) -> bool:
-    """Whether rows of the results begin at no multiples of 16 bytes."""
-    buffer = shape.program.buffer_of[shape.writes[0].buffer]
-    return buffer.shape[-1] * buffer.dtype.bytes % ROW != 0
 
 
 def atom_outline(shape: Shape, found: Matrices, machine: Machine, plan: AtomTiling) -> ScheduleBuilder:
@@ -265,7 +270,7 @@ def atom_outline(shape: Shape, found: Matrices, machine: Machine, plan: AtomTili
     )
     order = (attribute("order", ArgCall("grouped", (Arg(GROUP),))),) if ordered else ()
     outline = ScheduleBuilder(shape)
-    outline.step(first, dict(axes), entries=plan.entries(shape), attrs=order)
+    blocks_step(shape, outline, plan, axes, order, gathered=plan.gathered)
     results = held(shape)
     others = dict.fromkeys(found.others, 1)
     if others and not plan.whole:

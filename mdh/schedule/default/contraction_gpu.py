@@ -24,7 +24,16 @@ from mdh.schedule.default.contraction_groups import best_group_plan
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
 from mdh.schedule.default.group_outline import group_outline
 from mdh.schedule.default.group_products import find_groups
-from mdh.schedule.default.operands import Contraction, Tiling, asynchronous, shared_copy
+from mdh.schedule.default.operands import (
+    Contraction,
+    Tiling,
+    asynchronous,
+    blocks_step,
+    cut_rows,
+    gathered_bytes,
+    gathers,
+    shared_copy,
+)
 from mdh.schedule.default.outline import ScheduleBuilder, attribute, held, staged
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.default.short_sums import best_short_plan, find_short, short_outline
@@ -149,7 +158,7 @@ def outline_of(shape: Shape, found: Contraction, machine: Machine, plan: LadderT
     outline = ScheduleBuilder(shape)
     ordered = found.rows[0] in axes and found.columns[0] in axes and blocks >= 4 * machine.units
     order = (attribute("order", ArgCall("grouped", (Arg(GROUP),))),) if ordered and plan.parts == 1 else ()
-    outline.step(first, dict(axes), entries=plan.entries(shape), attrs=order)
+    blocks_step(shape, outline, plan, axes, order, gathered=_gathers(shape, machine, plan))
     copies = _copies(shape, found, {**plan.block, **plan.slices}, machine)
     outline.step(plan.slices, entries=held(shape) | copies, attrs=_slots(shape, plan, copies))
     _threads(shape, found, machine, plan, outline)
@@ -237,10 +246,11 @@ def _slices(shape: Shape, found: Contraction, depth: int) -> dict[int, int]:
 
 
 def _slice(extent: int, depth: int) -> int:
-    """A number near `depth`, one that divides the extent if there is one."""
+    """A number near `depth`, an even one that divides the extent if there is one: threads share the rows of
+    an odd number badly."""
     if extent <= depth:
         return extent
-    near = (t for t in range(max(1, depth * 3 // 4), depth * 3 // 2 + 1) if extent % t == 0)
+    near = (t for t in range(max(1, depth * 3 // 4), depth * 3 // 2 + 1) if extent % t == 0 and t % 2 == 0)
     return min(near, key=lambda t: (abs(t - depth), t), default=depth)
 
 
@@ -256,6 +266,8 @@ def work_of(shape: Shape, found: Contraction, machine: Machine, plan: LadderTili
     read = sum(shape.footprint(b, every) for b in dict.fromkeys((found.first, found.second))) * size
     registers = _registers(plan.tile.ahead, max(1, size // WORD), (high, wide))
     shared = SLOTS * depth * (rows + columns + 4) * size
+    if _gathers(shape, machine, plan):
+        shared += gathered_bytes(shape, plan.block, size)
     return Work(
         size, max(1.0, threads / machine.warp),
         resident=resident(machine, threads, min(registers, machine.registers_per_thread), shared),
@@ -269,6 +281,15 @@ def work_of(shape: Shape, found: Contraction, machine: Machine, plan: LadderTili
         parts=plan.parts,
         joining=plan.joining,
     )  # fmt: skip
+
+
+def _gathers(shape: Shape, machine: Machine, plan: LadderTiling) -> bool:
+    """Whether the results of a block meet in shared memory, beside the slices. Those of a small product that
+    a block computes whole leave as they are."""
+    size = shape.value_bytes
+    room = machine.shared_per_block - SHARED
+    able = gathers(shape, size) and cut_rows(shape) and plan.tile is not WHOLE
+    return able and gathered_bytes(shape, plan.block, size) <= room
 
 
 def _of(plan: LadderTiling, dims: tuple[int, ...]) -> tuple[int, int]:

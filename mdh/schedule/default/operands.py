@@ -2,16 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import prod
 
-from mdh.cost.gpu import Joining
+from mdh.cost.gpu import VECTOR_BYTES, WORD, Joining
 from mdh.hardware import Engine, Space
 from mdh.machine import Machine
 from mdh.schedule.default.joining import added
-from mdh.schedule.default.outline import attribute, staged
+from mdh.schedule.default.outline import ScheduleBuilder, attribute, held, staged
 from mdh.schedule.default.shape import Shape
-from mdh.schedule.model import Arg, Attr, BufferPlace, Mem
+from mdh.schedule.model import Arg, Attr, BufferPlace, ForEntry, Mem, Unit
 
 PAD_BYTES = 16
+APART = 8
+"""Elements behind each row of results in shared memory: the lanes of half a warp that hold pairs of four rows
+then store to different banks."""
 ASYNC_LEAST = 4
 """The fewest bytes that cp.async copies."""
 
@@ -54,6 +58,45 @@ class Tiling:
     def entries(self, shape: Shape) -> dict[str, Mem] | None:
         """The output entries of the blocks' step."""
         return added(shape.outputs) if self.parts > 1 and self.joining is not Joining.KERNEL else None
+
+
+def gathers(shape: Shape, size: int) -> bool:
+    """Whether the results of a block may meet in shared memory. size: bytes of one of them there."""
+    return size <= WORD and len(shape.outputs) == 1
+
+
+def cut_rows(shape: Shape) -> bool:
+    """Whether rows of the results begin at no multiples of the widest access: then the vectors that threads
+    hold of them are stored element by element."""
+    buffer = shape.program.buffer_of[shape.writes[0].buffer]
+    return buffer.shape[-1] * buffer.dtype.bytes % VECTOR_BYTES != 0
+
+
+def gathered_bytes(shape: Shape, block: Mapping[int, int], size: int) -> int:
+    """Bytes of shared memory in which the results of a block meet. size: of one of them."""
+    near = shape.contiguous(shape.writes[0])
+    row = 1 if near is None else block[near]
+    return prod(block.values()) // row * (row + APART) * size
+
+
+def blocks_step(
+    shape: Shape,
+    outline: ScheduleBuilder,
+    plan: Tiling,
+    axes: Mapping[int, Unit | ForEntry],
+    order: tuple[Attr, ...],
+    *,
+    gathered: bool,
+) -> None:
+    """The step of the blocks. gathered: their results meet in shared memory, from where all threads store
+    whole rows."""
+    meeting = held(shape, Space.SM, attrs=(attribute("pad", APART),)) if gathered else {}
+    if plan.parts == 1:
+        outline.step(plan.first, axes, entries=meeting, attrs=order)
+        return
+    outline.step(plan.first, axes, entries=plan.entries(shape), attrs=order)
+    # blocks that share a sum do not share what each of them gathers
+    outline.step({}, entries=meeting)
 
 
 def shared_copy(shape: Shape, buffer: str, main: int, *, pad: bool = True) -> Mem:

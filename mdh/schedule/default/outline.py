@@ -126,10 +126,12 @@ def staged(shape: Shape, buffer: str, region: Space, fastest: int | None = None,
     return Mem(BufferPlace(buffer, region, tuple(p + 1 for p in order)), attrs)
 
 
-def held(shape: Shape, region: Space = Space.RM, *, fastest: int | None = None) -> dict[str, Mem]:
+def held(
+    shape: Shape, region: Space = Space.RM, *, fastest: int | None = None, attrs: Sequence[Attr] = ()
+) -> dict[str, Mem]:
     """All outputs of the stage in a region, in their natural layout, or with the position that dimension
     `fastest` moves last."""
-    return {b: staged(shape, b, region, _position(shape, b, fastest)) for b in shape.outputs}
+    return {b: staged(shape, b, region, _position(shape, b, fastest), *attrs) for b in shape.outputs}
 
 
 def _position(shape: Shape, output: str, dim: int | None) -> int | None:
