@@ -3,6 +3,7 @@
     kernel = mdh.compile("matmul.c", "matmul.mdh", defines={"M": 64, "N": 64, "K": 64})
     kernel(a, b, c)
     plan = mdh.check("matmul.c", "matmul.mdh", "a100")
+    for diagnostic in mdh.warnings(plan): ...
     tuned = mdh.tune("matmul.c", "matmul.mdh", "cuda:0", budget="5m")
 
 Names are loaded when they are first used: `import mdh` costs nothing.
@@ -15,15 +16,17 @@ if TYPE_CHECKING:
     from mdh.api.compile import autotune, check, compile
     from mdh.api.kernel import Kernel
     from mdh.api.tune import tune
+    from mdh.api.warned import warnings
     from mdh.diagnostics import Failed
     from mdh.source import Source
 
-__all__ = ["Failed", "Kernel", "Source", "autotune", "check", "compile", "tune"]
+__all__ = ["Failed", "Kernel", "Source", "autotune", "check", "compile", "tune", "warnings"]
 _HOMES = {
     "autotune": "mdh.api.compile",
     "check": "mdh.api.compile",
     "compile": "mdh.api.compile",
     "tune": "mdh.api.tune",
+    "warnings": "mdh.api.warned",
     "Kernel": "mdh.api.kernel",
     "Failed": "mdh.diagnostics",
     "Source": "mdh.source",

@@ -6,7 +6,7 @@ on the processor and on both compilers, so both are measured once, and the answe
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import sqrt
 from time import sleep
 
@@ -37,7 +37,7 @@ _SUM = """void rows(const float A[4096][1024], float C[4096]) {
       C[i] += A[i][j];
 }
 """
-_SHAPES = {
+_SHAPES: Mapping[str, Mapping[str, tuple[int, ...]]] = {
     _PRODUCT: {"A": (512, 512), "B": (512, 512), "C": (512, 512)},
     _SUM: {"A": (4096, 1024), "C": (4096,)},
 }

@@ -43,6 +43,9 @@ class Diagnostic:
     witness: tuple[tuple[str, Any], ...] = ()
     severity: Severity = Severity.ERROR
 
+    def __str__(self) -> str:
+        return render_text(self)
+
 
 class Failed(Exception):  # noqa: N818 - it is the outcome of a stage, not a programming error
     """A stage of the pipeline did not return its value. Holds every diagnostic that it collected."""

@@ -101,7 +101,7 @@ def _splits(
         cyclic = _cyclic(core, unit, tiles[d], found)
         if cyclic and not isinstance(step.tiles[d].value, int):
             found.extend(no_effect(a, "an entry with one part") for a in core.attrs if a.name == "cyclic")
-        split = Split(d, parents[d], tiles[d], None, rank=ranks[d])
+        split = Split(d, parents[d], tiles[d], None, rank=ranks[d], span=core.span)
         # A core layer with one part claims no unit: it is a loop of one iteration like any other. So are
         # atoms, which one warp issues after one another.
         if unit is not None and split.parts > 1 and unit.layer is not Layer.MMA:

@@ -1,7 +1,9 @@
-"""`mdh check`: legality of a schedule, offline."""
+"""`mdh check`: legality of a schedule, and what it wastes, offline."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -9,15 +11,24 @@ from mdh.checker.subject import at
 from mdh.cli import options as opt
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
-from mdh.cli.files import keep_inputs, moved, write_text
+from mdh.cli.files import keep_inputs, moved, read_schedule, write_text
+from mdh.cli.fix import Fixed, fixed
 from mdh.cli.job import load_program, load_schedule, make_plan, plan_for_machine, say_default, schedule_words
-from mdh.cli.options import Request
+from mdh.cli.options import Request, Warned
 from mdh.cli.trace import STAGES, Trace
-from mdh.diagnostics import Failed
+from mdh.cli.warned import warn
+from mdh.diagnostics import Diagnostic, Failed, render_json
 from mdh.ir.plan import Plan
 from mdh.pipeline import Checked
+from mdh.schedule.model import Schedule
+from mdh.schedule.parser import parse_schedule
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+FixOpt = Annotated[
+    bool, typer.Option("--fix", help="Print the schedule, changed as warnings advise where that is legal.")
+]
+InPlaceOpt = Annotated[bool, typer.Option("--in-place", help="With --fix: write it back instead.")]
 
 
 @app.command()
@@ -34,37 +45,67 @@ def check(
     strict_fp: opt.StrictOpt = False,
     allow: opt.AllowOpt = None,
     deterministic: opt.DeterministicOpt = False,
+    fix: FixOpt = False,
+    in_place: InPlaceOpt = False,
     output: opt.OutScheduleOpt = None,
+    no_warnings: opt.NoWarningsOpt = False,
+    warnings: opt.WarnOpt = None,
     json: opt.JsonOpt = False,
     dump: opt.DumpOpt = None,
     time: opt.TimeOpt = False,
 ) -> None:
-    """Prove a schedule legal for a program and a machine. No device is needed."""
+    """Prove a schedule legal for a program and a machine, and warn of what it wastes. No device is needed."""
     line: CommandLine = ctx.obj
     request = Request(
         line, file, schedule, target, machine, device, tuple(define or ()), tuple(set_ or ()), function,
-        strict_fp, deterministic, tuple(allow or ()),
+        strict_fp, deterministic, tuple(allow or ()), Warned.asked(line, warnings, hidden=no_warnings),
     )  # fmt: skip
     trace = Trace.of(line, tuple(dump or ()), time, STAGES[:3])
+    _demand_schedule(request, fix=fix, in_place=in_place)
     _, checked = plan_for_machine(request, trace)
+    changed = None
     if schedule is not None:
         # read again by its new path: the remark about the old one was given
-        _check_sizes(replace(request, schedule=moved(schedule)), checked.plan)
+        request = replace(request, schedule=moved(schedule))
+        _check_sizes(request, checked.plan, load_schedule(request, Trace()))
+        if fix:
+            changed = _fixed(request, checked)
+            checked = changed.checked
+    found = warn(request, checked.plan)
+    if schedule is not None:
         say_default(checked, output, schedule)
+    if changed is not None and in_place and request.schedule is not None:
+        write_text(line, request.schedule, changed.text)
+        log(f"wrote {request.schedule}")
     if output is not None:
         keep_inputs(line, output, request.files, {Path(output): checked.plan.text})
         write_text(line, output, checked.plan.text)
         log(f"wrote {output}")
     if json:
-        show_json(_as_json(checked))
+        show_json(_as_json(checked, found, changed))
     else:
-        show(_text(checked))
+        show(_text(checked) if changed is None or in_place else changed.text)
 
 
-def _check_sizes(request: Request, plan: Plan) -> None:
+def _demand_schedule(request: Request, *, fix: bool, in_place: bool) -> None:
+    """Raises Failed F107 for --fix without a schedule, and for --in-place without --fix."""
+    if fix and request.schedule is None:
+        raise request.line.fail("F107", "--fix needs a schedule", "--fix", help="add --schedule S.mdh")
+    if in_place and not fix:
+        hint = "add --fix, which says what is written"
+        raise request.line.fail("F107", "--in-place needs --fix", "--in-place", help=hint)
+
+
+def _fixed(request: Request, checked: Checked) -> Fixed:
+    assert request.schedule is not None
+    given = parse_schedule(read_schedule(request.line, request.schedule))
+    return fixed(request, checked, given, partial(_check_sizes, request, checked.plan))
+
+
+def _check_sizes(request: Request, plan: Plan, given: Schedule | None) -> None:
     """Raises Failed if the schedule is illegal at the sizes of its `for` and `small` lines for this program
     and machine. Does nothing with --set, because those lines were written for other values of its holes."""
-    given, name = load_schedule(request, Trace()), plan.machine.name
+    name = plan.machine.name
     if given is None or request.sets:
         return
     for header in given.sizes:
@@ -92,8 +133,10 @@ def _text(checked: Checked) -> str:
     )
 
 
-def _as_json(checked: Checked) -> dict[str, object]:
+def _as_json(checked: Checked, found: tuple[Diagnostic, ...], changed: Fixed | None) -> dict[str, object]:
     plan = checked.plan
+    made = () if changed is None else changed.applied
+    fixes = [{"code": f.diagnostic.code, "stage": f.stage, "change": f.diagnostic.help} for f in made]
     return ok(
         "check",
         program=plan.program.name,
@@ -103,4 +146,6 @@ def _as_json(checked: Checked) -> dict[str, object]:
         default_stages=list(checked.derived),
         stages=[{"name": s.stage.name, "steps": len(s.steps)} for s in plan.stages],
         schedule=plan.text,
+        warnings=[render_json(d) for d in found],
+        **({} if changed is None else {"fixes": fixes, "fixed": changed.text}),
     )

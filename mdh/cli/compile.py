@@ -9,9 +9,11 @@ from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import keep_inputs, keep_others, write_text
 from mdh.cli.job import make_kernel, plan_for_machine, say_default
-from mdh.cli.options import Request
+from mdh.cli.options import Request, Warned
 from mdh.cli.trace import Trace
 from mdh.cli.values import parse_defines
+from mdh.cli.warned import warn
+from mdh.diagnostics import render_json
 from mdh.target.folder import folder
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -32,6 +34,8 @@ def compile(
     allow: opt.AllowOpt = None,
     deterministic: opt.DeterministicOpt = False,
     output: opt.OutFolderOpt = None,
+    no_warnings: opt.NoWarningsOpt = False,
+    warnings: opt.WarnOpt = None,
     json: opt.JsonOpt = False,
     dump: opt.DumpOpt = None,
     time: opt.TimeOpt = False,
@@ -43,10 +47,11 @@ def compile(
     line: CommandLine = ctx.obj
     request = Request(
         line, file, schedule, target, machine, device, tuple(define or ()), tuple(set_ or ()), function,
-        strict_fp, deterministic, tuple(allow or ()),
+        strict_fp, deterministic, tuple(allow or ()), Warned.asked(line, warnings, hidden=no_warnings),
     )  # fmt: skip
     trace = Trace.of(line, tuple(dump or ()), time)
     chosen, checked = plan_for_machine(request, trace)
+    found = warn(request, checked.plan)
     _, text = make_kernel(trace, checked.plan)
     defines = parse_defines(line, request.defines)
     files = folder(text, checked.plan.program, checked.plan.text, defines=defines, arch=chosen.arch)
@@ -67,6 +72,7 @@ def compile(
                 default=bool(checked.derived),
                 default_stages=list(checked.derived),
                 source=text.source,
+                warnings=[render_json(d) for d in found],
             )
         )
     elif output is None:

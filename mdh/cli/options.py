@@ -1,11 +1,32 @@
 """The options that verbs share, each declared once, and what the user asked for by them."""
 
 from dataclasses import dataclass
+from enum import StrEnum, auto
 from typing import Annotated
 
 import typer
 
 from mdh.cli.command_line import CommandLine
+
+
+class Warned(StrEnum):
+    """What becomes of warnings: --no-warnings hides them, and -W error makes errors of them."""
+
+    SHOWN = auto()
+    HIDDEN = auto()
+    REFUSED = auto()
+
+    @staticmethod
+    def asked(line: CommandLine, word: str | None, *, hidden: bool) -> "Warned":
+        """word: the value of -W. Raises Failed F107 for another one than `error`, and for both options."""
+        if word is None:
+            return Warned.HIDDEN if hidden else Warned.SHOWN
+        if word != "error":
+            raise line.fail("F107", f"`{word}` is no value of -W", word, help="give `error`")
+        if hidden:
+            hint = "keep -W error, which refuses a schedule with warnings, or --no-warnings"
+            raise line.fail("F107", "--no-warnings and -W exclude one another", "--no-warnings", help=hint)
+        return Warned.REFUSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +45,7 @@ class Request:
     strict_fp: bool = False
     deterministic: bool = False
     allow: tuple[str, ...] = ()
+    warned: Warned = Warned.SHOWN
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -68,6 +90,12 @@ AllowOpt = Annotated[
 ]
 DeterministicOpt = Annotated[
     bool, typer.Option("--deterministic", help="Refuse combine methods whose order varies.")
+]
+NoWarningsOpt = Annotated[
+    bool, typer.Option("--no-warnings", help="Say nothing of schedules that waste the machine (P1xx).")
+]
+WarnOpt = Annotated[
+    str | None, typer.Option("-W", metavar="error", help="`-W error` makes errors of warnings: exit code 1.")
 ]
 JsonOpt = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 DumpOpt = Annotated[

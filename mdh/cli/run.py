@@ -14,13 +14,14 @@ from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import keep_inputs, write_array, write_text
 from mdh.cli.inputs import Inputs, parse_inputs
 from mdh.cli.job import load_program, load_schedule, make_kernel, make_plan, say_default, schedule_words
-from mdh.cli.options import Request
+from mdh.cli.options import Request, Warned
 from mdh.cli.trace import Trace
 from mdh.cli.values import device_or_default
+from mdh.cli.warned import warn
 from mdh.cost.work import work_of
 from mdh.device.api import open_device
 from mdh.device.protocols import Device, Executable
-from mdh.diagnostics import Failed
+from mdh.diagnostics import Diagnostic, Failed, render_json
 from mdh.ir.numerics import numerics_of
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
@@ -79,6 +80,8 @@ def run(
     repeat: RepeatOpt = 10,
     seed: SeedOpt = 0,
     output: OutOpt = None,
+    no_warnings: opt.NoWarningsOpt = False,
+    warnings: opt.WarnOpt = None,
     json: opt.JsonOpt = False,
     dump: opt.DumpOpt = None,
     time: opt.TimeOpt = False,
@@ -90,7 +93,7 @@ def run(
     line: CommandLine = ctx.obj
     request = Request(
         line, file, schedule, None, None, device, tuple(define or ()), tuple(set_ or ()), function, strict_fp,
-        deterministic, tuple(allow or ()),
+        deterministic, tuple(allow or ()), Warned.asked(line, warnings, hidden=no_warnings),
     )  # fmt: skip
     trace = Trace.of(line, tuple(dump or ()), time)
     given = load_schedule(request, trace)
@@ -100,6 +103,7 @@ def run(
     opened = at_word(line, chosen, lambda: open_device(chosen))
     _fits(line, file, program, opened, 3 if repeat else 2)
     checked = make_plan(request, trace, program, given, opened.machine, opened.target)
+    found = warn(request, checked.plan)
     _, text = make_kernel(trace, checked.plan, opened)
     say_default(checked, output, schedule)
     if output is not None:
@@ -111,7 +115,7 @@ def run(
     if output is not None:
         _write(line, Path(output), checked.plan, ran)
     if json:
-        show_json(_as_json(checked, opened, ran, output))
+        show_json(_as_json(checked, opened, ran, output, found))
     else:
         show(_text(checked, opened, ran))
 
@@ -220,7 +224,9 @@ def _text(checked: Checked, device: Device, ran: Ran) -> str:
     return "".join(lines)
 
 
-def _as_json(checked: Checked, device: Device, ran: Ran, output: str | None) -> dict[str, Any]:
+def _as_json(
+    checked: Checked, device: Device, ran: Ran, output: str | None, found: tuple[Diagnostic, ...]
+) -> dict[str, Any]:
     ops, least = work_of(checked.plan)
     return ok(
         "run",
@@ -236,4 +242,5 @@ def _as_json(checked: Checked, device: Device, ran: Ran, output: str | None) -> 
         compulsory_bytes=least,
         folder=output,
         schedule=checked.plan.text,
+        warnings=[render_json(d) for d in found],
     )

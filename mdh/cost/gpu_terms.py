@@ -141,7 +141,7 @@ def _asked(nest: CostNest, body: Body, block: Residency, factors: frozenset[str]
     for view in nest.views:
         if view.region is Space.RM or (view.access.buffer in factors and not view.access.store):
             continue
-        n, width = _loads(nest, view, body)
+        n, width = loads_of(nest, view, body)
         offsets = lane_offsets(nest, view, warp)
         instructions += n
         if view.region is Space.SM:
@@ -157,7 +157,7 @@ def _asked(nest: CostNest, body: Body, block: Residency, factors: frozenset[str]
     return Asked(instructions, copies, shared, wavefronts, far, near)
 
 
-def _loads(nest: CostNest, view: AccessView, body: Body) -> tuple[float, int]:
+def loads_of(nest: CostNest, view: AccessView, body: Body) -> tuple[float, int]:
     """(accesses of a thread in a run of the body, bytes of each): neighbours go together, 16 bytes at
     most."""
     size = view.access.size

@@ -2,7 +2,7 @@
 
 from mdh.cost.cpu_terms import cpu_terms
 from mdh.cost.gpu_terms import gpu_terms
-from mdh.cost.nest import nest_of
+from mdh.cost.nest import CostNest, nest_of
 from mdh.cost.prediction import NOMINAL, TERMS, Constants, Prediction, Signs, seconds_of
 from mdh.cost.work import stage_work
 from mdh.ir.plan import Plan
@@ -16,7 +16,6 @@ def predict(plan: Plan, constants: Constants | None = None) -> Prediction:
     """
     machine = plan.machine
     known = constants or NOMINAL[machine.kind]
-    terms_of = cpu_terms if machine.kind == "cpu" else gpu_terms
     found = [terms_of(nest_of(stage_work(s.program, s.stage), s, machine)) for s in plan.stages]
     features = tuple(terms for terms, _ in found)
     signs = [one for _, one in found]
@@ -28,6 +27,11 @@ def predict(plan: Plan, constants: Constants | None = None) -> Prediction:
     sums = [w * sum(column) for w, column in zip(known.weights, zip(*features, strict=True), strict=True)]
     terms = tuple(zip(TERMS[machine.kind], sums, strict=True))
     return Prediction(seconds, terms, features, sign, machine.kind, about_of(plan))
+
+
+def terms_of(nest: CostNest) -> tuple[tuple[float, ...], Signs]:
+    """The terms of a stage at nominal speeds, named by TERMS, and its signs."""
+    return cpu_terms(nest) if nest.machine.kind == "cpu" else gpu_terms(nest)
 
 
 def about_of(plan: Plan) -> str:

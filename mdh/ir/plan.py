@@ -35,6 +35,8 @@ class Split:
     axis: int = 0
     rank: int = 0
     cyclic: int = 0
+    span: Span | None = field(default=None, compare=False, repr=False)
+    """The entry of the third group; None if the user wrote none."""
 
     @property
     def parts(self) -> int:
