@@ -13,7 +13,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mdh.api.compile import autotune, check, compile
+    from mdh.api.autotune import autotune
+    from mdh.api.compile import check, compile
     from mdh.api.kernel import Kernel
     from mdh.api.tune import tune
     from mdh.api.warned import warnings
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Failed", "Kernel", "Source", "autotune", "check", "compile", "tune", "warnings"]
 _HOMES = {
-    "autotune": "mdh.api.compile",
+    "autotune": "mdh.api.autotune",
     "check": "mdh.api.compile",
     "compile": "mdh.api.compile",
     "tune": "mdh.api.tune",

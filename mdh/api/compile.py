@@ -61,23 +61,11 @@ def compile(
         opened, tuned = _opened(device), None
         if tune is not None:
             # the tuner takes longer to import than all else here
-            tuned = import_module("mdh.api.autotune").autotuner(opened, tune)
+            tuned = import_module("mdh.api.autotuner").autotuner(opened, tune)
         kernel = Kernel(given, opened, heading, sizes, hook, tuned)
     if not sizes:
         kernel.specialise()
     return kernel
-
-
-def autotune(
-    file: Text,
-    schedule: Text | None = None,
-    device: str | Device | None = None,
-    *,
-    budget: float | str = "10s",
-    **options: Any,
-) -> Kernel:
-    """`mdh.compile` with `tune=budget`; `options` are its other ones."""
-    return compile(file, schedule, device, tune=budget, **options)
 
 
 def check(

@@ -19,7 +19,7 @@ from mdh.device.ballast import Ballast
 from mdh.device.opencl_calling import Enqueue, RefusedError, Sizes, launch, launch_within, loader
 from mdh.device.opencl_door import cl
 from mdh.device.opencl_errors import build_failed, launch_failed, load_failed, named, no_memory, unfit
-from mdh.device.opencl_machine import machine_of
+from mdh.device.opencl_machine import COMPILER_ROOM, machine_of
 from mdh.device.opencl_memory import BufferRegion, OpenclTwin
 from mdh.device.opencl_platforms import POCL, PlatformDevice, found_devices
 from mdh.device.pocl_cache import pocl_folder
@@ -36,8 +36,8 @@ from mdh.target.text import EntryPoint, KernelText
 _FLUSH = 4
 """The multiple of a GPU's last cache that is written to evict it."""
 _COMPILER = "the compiler of the OpenCL runtime"
-_FIRST, _NEXT = 128 << 20, 32 << 20
-"""Bytes that a CPU's compiler may take. PoCL's took 96 MB for its first kernel, and keeps most of it."""
+_NEXT = 32 << 20
+"""Bytes that it may take for a further program: it keeps most of what the first one took."""
 _PROBE = "kernel void mdh_probe_{}(global int *x) {{ x[0] = 1; }}"
 _probes = count()
 _MAKING = Lock()
@@ -147,7 +147,7 @@ class OpenCLDevice:
     def _room_to_compile(self) -> None:
         """Raises Failed D104 if memory is short: compilers inside this process would end it, or hang."""
         if self.shares_memory:
-            demand_room(_COMPILER, _NEXT if self._compiled else _FIRST)
+            demand_room(_COMPILER, _NEXT if self._compiled else COMPILER_ROOM)
             self._compiled = True
 
     def _demand_compiling(self, seat: "_Seat") -> None:

@@ -11,6 +11,7 @@ from mdh.device.opencl_platforms import POCL, PlatformDevice
 from mdh.device.quiet import quiet_stderr
 from mdh.hardware import Engine
 from mdh.machine import Machine, load_machine, machine_names
+from mdh.memory_left import memory_left
 
 
 def machine_of(found: PlatformDevice) -> Machine:
@@ -31,6 +32,9 @@ def _cpu(found: PlatformDevice) -> Machine:
     )
 
 
+COMPILER_ROOM = 128 << 20
+"""Bytes that the compiler of a runtime in this process may take for its first program. PoCL's took 96 MB.
+With less it ends the process, or hangs."""
 _WIDEST = 64
 """Bytes of the widest SIMD registers that processors have."""
 _NARROWER = "vectors of 32 bytes"
@@ -56,6 +60,8 @@ def _compiles_widest(device: Any) -> bool:
     known = None if cache is None else cache.get(key)
     if known is not None:
         return known == b"yes"
+    if memory_left() < COMPILER_ROOM:
+        return False
     wide, answered = True, True
     try:
         with quiet_stderr():

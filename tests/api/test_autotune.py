@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mdh
-from mdh.api import autotune
+from mdh.api import autotuner
 from mdh.device.cache import open_cache
 from mdh.tuner.order import Order
 from tests.api.test_tune import ADD, SCHEDULE
@@ -41,7 +41,7 @@ class Tuner:
 def tuner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tuner:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     stand_in = Tuner()
-    monkeypatch.setattr(autotune, "run_order", stand_in)
+    monkeypatch.setattr(autotuner, "run_order", stand_in)
     return stand_in
 
 
@@ -102,4 +102,5 @@ def test_a_budget_that_is_no_time(tuner: Tuner, budget: float | str) -> None:
 
 def test_it_really_tunes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert "?" not in _run("1s")
+    # the space is small: the search ends long before
+    assert "?" not in _run("2m")
