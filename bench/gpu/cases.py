@@ -79,7 +79,7 @@ _MATMUL = tuple(f"matmul/h200/{shape}" for shape in _SHAPES)
 _DOUBLE = tuple(f"matmul_double/h200/{n}" for n in ("base", "tensor", "tensor_small"))
 _RUNGS = (
     "tensor", "tensor_small", "group", "group_wide", "roles", "persistent", "boxes", "turns", "stream",
-    "cluster", "thirds", "one_wave",
+    "cluster", "thirds", "one_wave", "halves",
 )  # fmt: skip
 _HALF = tuple(f"matmul_bf16/h200/{rung}" for rung in _RUNGS)
 _HALF_OUT = _HALF[_RUNGS.index("boxes") :]
