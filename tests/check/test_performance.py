@@ -2,6 +2,7 @@
 
 import re
 import textwrap
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -106,7 +107,7 @@ def _remedied(plan: Plan, found: Finding) -> Schedule:
             changed = found.remedy.applied(steps)
             assert changed is not None
             steps = changed
-        sections.append(type(section)(section.name, steps, section.wheres))
+        sections.append(replace(section, steps=steps))
     return Schedule(tuple(sections))
 
 
