@@ -323,6 +323,7 @@ CASES = (
         ["K141 1:23"],
     ),
     Case(matmul(), "(de-)comp( ^,^,^ ) ( ^,^ ; ^ ) ( ^,^,^ )\n" * 33, ["K115 33:1"]),
+    Case(matmul(), "fuse i, j\n(de-)comp( 1,^ ) ( ^,^ ; ^ ) ( BLK.x,^ )", ["K116 1:1"]),
     Case(
         matmul(),
         (
