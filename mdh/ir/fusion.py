@@ -197,8 +197,8 @@ class _Fusion:
         return out
 
     def _run(self, buffer: str, index: tuple[Expr, ...]) -> Run:
-        """Where all of the group stand side by side: the first one as a term of its own, the others alone and
-        along the whole array."""
+        """The subscripts in which the dimensions of the group stand side by side. The first dimension may be
+        one term of its subscript. Each other one is a whole subscript and runs along the array's extent."""
         shape = self.program.buffer_of[buffer].shape
         places = [
             [k for k, e in enumerate(index) if any(v.name == name for v in _direct(e))] for name in self.long

@@ -151,7 +151,7 @@ def _merge(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
     outward = _outward(nest, region, state, scope)
     parent = _parent(nest, region)
     if parent is not None and _filled_once(nest, parent):
-        # what lies past the edge has its place, too, and nobody reads it
+        # elements past the edge need no guard: shared memory has room for them, and nothing reads them
         return [*out, *when(leader, outward)]
     return [*out, *_guarded(nest, scope, leader, outward)]
 

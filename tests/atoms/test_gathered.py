@@ -1,5 +1,5 @@
-"""Results that threads hold in registers meet in shared memory and leave from there in whole rows, in the
-interpreter of the kernel IR: its warps take turns in any order, and what nobody has written shows."""
+"""Results in registers meet in shared memory and leave from there in whole rows. The interpreter of the
+kernel IR checks this: it runs warps in random order and detects reads of memory that was never written."""
 
 import os
 import re

@@ -15,7 +15,7 @@ STARTING = 0.25
 
 def check_warps_at_once(stage: Weighed) -> Iterator[Finding]:
     """P107. A busy multiprocessor holds at least as many warps as it has partitions. Each partition runs
-    warps of its own. With fewer some do nothing, and none has another warp to run while one waits."""
+    warps of its own. With fewer warps than partitions, some partitions do nothing."""
     if stage.machine.kind == "cpu":
         return
     block, machine = block_of(stage.nest), stage.machine

@@ -205,8 +205,8 @@ def clustered(shape: Shape, machine: Machine, plan: GroupTiling) -> Iterator[Gro
 
 
 def _falls(factor: Factor, tiles: Sequence[int], parts: int) -> bool:
-    """Whether a slice falls into so many parts that are boxes of whole lines. One whose rows run along k is
-    cut along one of its own dimensions, others also along k. tiles: along its own dimensions."""
+    """Whether a slice of a factor can be cut into `parts` boxes of whole lines. If its rows run along k, it
+    is cut along one of the factor's own dimensions. tiles: the tile sizes along these."""
     if not factor.along_k or parts == 1:
         return True
     # a box goes through the dimensions behind the one that is cut
