@@ -42,6 +42,14 @@ def grouped_parts(t: Tensors) -> tuple[Any, Any, Callable[[Any], Any], dict[str,
     return image, filters, lambda r: t["O"].copy_(r.reshape(t["O"].shape)), {"groups": g}
 
 
+def grouped_last_parts(t: Tensors) -> tuple[Any, Any, Callable[[Any], Any], dict[str, int]]:
+    """The same of arrays whose channels lie next to each other."""
+    image = t["I"].flatten(3).permute(0, 3, 1, 2)
+    filters = t["weight"].flatten(0, 1).permute(0, 3, 1, 2)
+    out = t["O"].flatten(3).permute(0, 3, 1, 2)
+    return image, filters, out.copy_, {"groups": t["O"].shape[3]}
+
+
 def layer(t: Tensors) -> Call:
     """A product, then its bias and relu."""
 

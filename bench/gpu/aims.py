@@ -66,6 +66,7 @@ AIMS: tuple[tuple[str, Aim], ...] = (
     ("tmm *", Aim(1.0)), ("C3 *", Aim(1.0)), ("tbmm bf16 *", Aim(1.5, why=SMALL)),
     ("tbmm *", Aim(1.8, why=SMALL)),
     ("1LUT *", Aim(1.5, why=LOOKUP)),
+    ("gconv f16 *", Aim(2.0)),
     ("gconv 32,32,32,32,*", Aim(4.0, why=IMAGES)), ("gconv *", Aim(4.0, why=GROUPS)),
     ("conv f16 112x112x3 *", Aim(1.2, why=FIRST)), ("conv f16 *1x1 *", Aim(1.2, why=POINTS)),
     ("conv f16 *", Aim(1.2)),

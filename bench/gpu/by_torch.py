@@ -9,7 +9,16 @@ from bench.cpu.by_numpy import WEIGHTS, contraction
 from bench.gpu.cases import Case
 from bench.gpu.clock import Made, made, quick
 from bench.gpu.gpu import PLACE, Tensors, functional, torch
-from bench.torch_calls import CALLS, Call, Kept, conv_parts, grouped_parts, layer, neighbours
+from bench.torch_calls import (
+    CALLS,
+    Call,
+    Kept,
+    conv_parts,
+    grouped_last_parts,
+    grouped_parts,
+    layer,
+    neighbours,
+)
 
 Make = Callable[[Tensors], Call]
 Convolution = tuple[Any, Any, Callable[[Any], Any], dict[str, int]]
@@ -169,6 +178,11 @@ def _grouped_last(t: Tensors) -> Convolution:
     return image, filters, put, options
 
 
+def _grouped_planes(t: Tensors) -> Convolution:
+    image, filters, put, options = grouped_last_parts(t)
+    return image.contiguous(), filters.contiguous(), put, options
+
+
 def _jacobi_conv(t: Tensors) -> Call:
     weights = torch.zeros((1, 1, 3, 3, 3), dtype=t["A"].dtype, device=PLACE)
     for view in neighbours(torch.arange(27, device=PLACE).view(3, 3, 3)):
@@ -212,6 +226,7 @@ _CALLS: dict[str, Make] = {
 _FORMS: dict[str, tuple[Form, Form]] = {
     "conv2d": (_conv, _conv_planes), "conv2d_56": (_conv, _conv_planes),
     "conv2d_half": (_conv, _conv_planes), "grouped_conv": (grouped_parts, _grouped_last),
+    "grouped_conv_half": (grouped_last_parts, _grouped_planes),
 }  # fmt: skip
 """Convolutions in the layout of the program's arrays, and in the other one."""
 _OTHERS: dict[str, Make] = {

@@ -180,6 +180,14 @@ def _grouped(features: int, channels: int, side: int) -> Case:
     )
 
 
+def _grouped_half(channels: int, side: int) -> Case:
+    """The same layer in f16, channels last."""
+    inner = side - 2
+    sizes = {"N": 32, "G": 32, "C": channels, "F": channels, "H": inner, "W": inner, "R": 3, "S": 3}
+    flops = 2.0 * 32 * 32 * channels**2 * inner**2 * 9
+    return Case(f"gconv f16 32,32,{channels},{channels},{side},{side}", "grouped_conv_half", sizes, flops)
+
+
 def _convolutions() -> list[Case]:
     def first(batch: int) -> Case:
         sizes = {"N": batch, "H": 112, "W": 112, "C": 3, "K": 64, "R": 7, "S": 7, "STRIDE": 2}
@@ -190,6 +198,7 @@ def _convolutions() -> list[Case]:
     inner = {"N": 1, "H": 56, "W": 56, "C": 64, "K": 64, "R": 3, "S": 3}
     return [
         _grouped(16, 16, 14), _grouped(32, 32, 7), _grouped(4, 4, 56), _grouped(8, 8, 28),
+        *(_grouped_half(c, side) for c, side in ((16, 14), (32, 7), (4, 56), (8, 28))),
         first(1), first(16), *_half_convolutions(),
         Case(
             "conv 56x56x64x64x3x3", "conv2d_56", inner, 2.0 * 56 * 56 * 64 * 576,

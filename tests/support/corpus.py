@@ -154,6 +154,13 @@ WORKLOADS: Mapping[str, Workload] = {
         _work(
             "grouped_conv", "N G C F H W R S", "32 32 16 16 14 14 3 3", "2 2 4 4 4 8 3 3", "2 3 5 3 5 7 3 2"
         ),
+        _work(
+            "grouped_conv_half",
+            "N G C F H W R S",
+            "32 32 16 16 12 12 3 3",
+            "2 2 8 8 4 8 3 3",
+            "2 3 5 3 5 7 3 2",
+        ),
         _work("ccsdt_1_double", *_CCSDT_GD),
         _work("jacobi1d", "N", "16777216", "256", "1009"),
         _work("jacobi2d", "N M", "4096 4096", "16 32", "17 41"),
