@@ -22,9 +22,11 @@ GROUP_SHARE = 0.85
 """The share that atoms of warp groups reach (artifacts/h100/tensor_cores.md)."""
 SHARED_BYTES = 128.0
 """Bytes a cycle that a multiprocessor gets from shared memory."""
-TOGETHER, TOGETHER_F64 = 1.0, 3.0
+TOGETHER, TOGETHER_F64 = 1.0, 2.5
 """Exponents with which multiplications and shared memory are joined (see `joined`). Those of f64
 take long, and load the fragments of the next ones while they run."""
+PIECE = 8
+"""Bytes that a lane copies at once where rows begin at no multiples of 16 bytes."""
 SCHEDULERS = 4
 """Warps that a multiprocessor needs so that all of its tensor cores multiply."""
 
@@ -41,6 +43,11 @@ class AtomCosts:
     cycles for each result, and where rows of the results begin at no multiples of 16 bytes; gathered,
     gathered_cut: the same where the results of a block first meet in shared memory. overlap: exponent with
     which the time of the multiprocessors and that of the memory are joined.
+
+    early: slices that copies have less time for than there are slots ahead, as they are waited for before
+    the last fragments of the slice in front are loaded. piece: cycles of a scheduler for an instruction that
+    copies 8 bytes a lane. straddled: bytes that a row of a copy adds to those from the cache where rows begin
+    at no multiples of a cache line.
     """
 
     near: float
@@ -55,6 +62,9 @@ class AtomCosts:
     gathered_cut: float
     overlap: float
     costs: Costs
+    early: int = 0
+    piece: float = 0.0
+    straddled: float = 0.0
 
 
 NARROW = AtomCosts(
@@ -64,8 +74,13 @@ NARROW = AtomCosts(
 """Of 8- and 16-bit factors: fitted to 942 timed schedules of 198 products on an H100. What the estimate
 chooses takes 1.03 times the best that was timed, as a geometric mean. `gathered_cut` is fitted to 60
 schedules of 6 products with odd rows, `gathered` is rounded from 3 products of few terms."""
-DOUBLE = AtomCosts(28.0, 30.0, 1000.0, 3.0, 0.0, 2000.0, 0.0, 0.0, 0.0, 0.0, inf, PRODUCTS)
-"""Of f64: rounded from the schedules of matmul_double (artifacts/h100/tensor_cores.md)."""
+DOUBLE = AtomCosts(
+    32.8, 52.0, 427.0, 1.0, 0.0, 600.0, 0.33, 1.04, 0.0, 0.0, 1.81,
+    replace(PRODUCTS, launch=0.62e-6, second=0.47e-6, reached=0.95, worth=1.0),
+    early=1, piece=19.4, straddled=64.0,
+)  # fmt: skip
+"""Of f64: fitted by experiments/fit_atoms.py to 2,170 timed schedules of 80 products and 16 contractions on
+an H100. Of the timed ones, what the estimate chooses takes 1.05 times the best, as a geometric mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +114,8 @@ class AtomWork:
     joining: Joining = Joining.KERNEL
     runs: int = 1
     gathered: bool = False
+    pieces: int = 0
+    straddling: int = 0
 
 
 def tensor_peak(machine: Machine, factor: DType) -> float:
@@ -128,14 +145,20 @@ def atom_cycles(rate: float, work: tuple[float, float], atom: Atom, warps: float
     return float(joined(overlap, multiplies / reached, shared / SHARED_BYTES))
 
 
-def atom_seconds(work: AtomWork, machine: Machine) -> float:
-    """An estimate for the whole product."""
-    fitted = NARROW if work.atom.left.bytes <= WORD else DOUBLE
+def atom_costs(atom: Atom) -> AtomCosts:
+    return NARROW if atom.left.bytes <= WORD else DOUBLE
+
+
+def atom_seconds(work: AtomWork, machine: Machine, fitted: AtomCosts | None = None) -> float:
+    """An estimate for the whole product. fitted: the constants, those of the atom's types if None."""
+    fitted = fitted or atom_costs(work.atom)
     shared = work.fragments + work.copied + (fitted.plain - 1.0) * work.turned
     moved = work.turned / work.atom.left.bytes / (work.warps * LANES) * fitted.moved
     ways = (fitted.gathered, fitted.gathered_cut) if work.gathered else (fitted.stored, fitted.cut)
     stored = work.results * ways[work.cut]
     rate = atom_rate(machine, work.atom)
+    ahead = work.slots - 1 - fitted.early
+    pieces = fitted.piece * work.pieces / (PIECE * LANES)
 
     def cycles(count: int) -> float:
         """Of so many blocks at once."""
@@ -143,8 +166,9 @@ def atom_seconds(work: AtomWork, machine: Machine) -> float:
             return 0.0
         warps = count * work.warps
         busy = atom_cycles(rate, (count * work.multiplies, count * shared), work.atom, warps)
-        near = count * work.copied / fitted.near
-        waited = fitted.latency / (work.slots - 1) if work.slots > 1 else fitted.latency + busy
+        busy += count * pieces / min(SCHEDULERS, warps)
+        near = count * (work.copied + fitted.straddled * work.straddling) / fitted.near
+        waited = fitted.latency / ahead if ahead > 0 else fitted.latency + busy
         exposed = fitted.exposed * max(1.0 / count**2, min(1.0, SCHEDULERS / warps))
         slice_cycles = max(max(busy, near) + exposed, waited) + moved
         begun = (work.runs - 1) * fitted.latency / count

@@ -4,7 +4,7 @@ The conditions are those of the rules K170 to K173, for the schedules that `cont
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from mdh.cost.tensor import tensor_peak
@@ -76,7 +76,8 @@ PROMOTE = 128
 @dataclass(frozen=True)
 class Matrices:
     """C = A B for an atom. m, n, k: the main dimensions that it takes. rows, columns: all that it takes along
-    m and n. others: reduced dimensions beside k. depth: elements of k in a slice."""
+    m and n. others: reduced dimensions beside k. depth: elements of k in a slice. least: the fewest results
+    of a warp."""
 
     atom: Atom
     left: Factor
@@ -86,6 +87,7 @@ class Matrices:
     depth: int
     rows: Side
     columns: Side
+    least: int = 0
 
     @property
     def m(self) -> int:
@@ -113,10 +115,32 @@ class Matrices:
         return self.rows, self.columns
 
 
+MANY_RESULTS = 1024
+"""Results of a warp from which on registers are scarce in f64."""
+
+
 def find_matrices(shape: Shape, machine: Machine, target: str) -> Matrices | None:
     """The stage as a product for atoms of warps; None if it is none."""
     known = [a for a in atoms_of(machine.compute_capability) if not a.grouped]
     return matrices_with(shape, machine, target, known)
+
+
+def every_matrices(shape: Shape, machine: Machine, target: str) -> Iterator[Matrices]:
+    """The stage as a product for atoms of warps. In f64 there are several: tiles decide which atom and slice
+    are best. Fragments of an atom with few elements along k leave registers to more results."""
+    found = find_matrices(shape, machine, target)
+    if found is None:
+        return
+    yield found
+    if found.atom.left != F64:
+        return
+    extent, accesses = shape.extents[found.k], (found.left.access, found.right.access)
+    if extent > found.depth and (extent % (2 * found.depth) == 0 or ends_with(shape, found.k, accesses)):
+        yield replace(found, depth=2 * found.depth)
+    for atom in atoms_of(machine.compute_capability):
+        same = (atom.left, atom.m, atom.n) == (F64, found.atom.m, found.atom.n)
+        if same and atom.k < found.atom.k:
+            yield replace(found, atom=atom, least=MANY_RESULTS)
 
 
 def matrices_with(

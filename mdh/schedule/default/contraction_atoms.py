@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
-from mdh.cost.gpu import WORD, Joining, resident
+from mdh.cost.gpu import VECTOR_BYTES, WORD, Joining, resident
 from mdh.cost.tensor import SCHEDULERS, AtomWork, atom_seconds
 from mdh.hardware import Engine, Layer, Space
 from mdh.ir.atoms import LANES
@@ -30,8 +30,8 @@ GROUP = 8
 """Rows of blocks that run at about the same time, so that they share operands in the cache."""
 SIDES = (8, 16, 32, 64)
 """Rows and columns of a warp."""
-RESULTS_F64 = 1024
-"""The most results of a warp in f64: with more, fewer blocks share a multiprocessor."""
+TIGHT = 230
+"""Registers from which on ptxas keeps some of a thread's in memory: in f64, at edges or in long slices."""
 LARGE = 4096
 """Results of a warp from which on each thread of a few warps would copy much, beside holding many results."""
 WARPS = ((1, 1), (1, 2), (2, 1), (2, 2), (1, 4), (4, 1), (2, 4), (4, 2))
@@ -39,10 +39,14 @@ WARPS = ((1, 1), (1, 2), (2, 1), (2, 2), (1, 4), (4, 1), (2, 4), (4, 2))
 BLOCK_MOST = 128
 """The most rows or columns of a block."""
 SLOTS = (4, 3, 2, 1)
-MANY = 32
+SLOTS_F64 = (4, 3, 1)
+"""With two, copies in f64 would be waited for where they begin."""
+MANY, MANY_F64 = 32, 128
 """Blocks of a multiprocessor from which on larger tiles are better."""
 PER_UNIT = 4
 """The most blocks a multiprocessor that sharing a sum leads to."""
+LINE = 128
+"""Bytes of a line of the second-level cache."""
 SPARE = 24
 """Registers of a thread besides results and fragments."""
 HELD = 180
@@ -105,17 +109,13 @@ def _tiles(shape: Shape, found: Matrices, machine: Machine) -> Iterator[AtomTili
     single = {d: 1 for d in range(len(shape.extents)) if d not in (found.k, *found.others)}
     tiles = []
     for tile in ((a, b) for a in SIDES for b in SIDES):
-        large = found.atom.acc.bytes > WORD and prod(tile) > RESULTS_F64
-        if large or tile[0] % found.atom.m or tile[1] % found.atom.n:
+        if tile[0] % found.atom.m or tile[1] % found.atom.n or prod(tile) < found.least:
             continue
         for high, wide in WARPS:
             size = tile[0] * high, tile[1] * wide
             fits = max(size) <= BLOCK_MOST and all(s <= 2 * t for s, t in zip(size, (m, n), strict=True))
-            cut = m % size[0] or n % size[1]
-            # guards at edges beside so many results and several parts of a slice: ptxas keeps some in memory
-            roomy = high * wide >= SCHEDULERS and not (cut and found.atom.left.bytes in (1, WORD))
-            fits = fits and (prod(tile) < LARGE or roomy)
-            if not fits or _registers(found, tile) > registers_at(machine, high * wide):
+            cut = bool(m % size[0] or n % size[1] or shape.extents[found.k] % found.depth)
+            if not fits or not _held(found, machine, tile, high * wide, cut=cut):
                 continue
             rows = side_tiles(found.rows, found.atom.m, tile[0], high)
             columns = side_tiles(found.columns, found.atom.n, tile[1], wide)
@@ -125,8 +125,19 @@ def _tiles(shape: Shape, found: Matrices, machine: Machine) -> Iterator[AtomTili
                     AtomTiling(block, {}, {}, found.k, 1, 1, Joining.KERNEL, rows, columns, size, tile)
                 )
     blocks = [_blocks(shape, tiling.block) for tiling in tiles]
-    most = max(MANY * machine.units, min(blocks, default=0))
+    many = MANY_F64 if found.atom.left == F64 else MANY
+    most = max(many * machine.units, min(blocks, default=0))
     return (tile for tile, count in zip(tiles, blocks, strict=True) if count <= most)
+
+
+def _held(found: Matrices, machine: Machine, tile: tuple[int, int], warps: int, *, cut: bool) -> bool:
+    """Whether what a thread holds fits registers. cut: guards at edges of tiles take some, too."""
+    registers, size = _registers(found, tile), found.atom.left.bytes
+    if size > WORD and registers > TIGHT and (cut or found.depth > 2 * found.atom.k):
+        return False
+    if prod(tile) >= LARGE and (warps < SCHEDULERS or (cut and size in (1, WORD))):
+        return False
+    return registers <= registers_at(machine, warps)
 
 
 def _blocks(shape: Shape, block: Mapping[int, int]) -> int:
@@ -159,9 +170,10 @@ def _slots(shape: Shape, found: Matrices, machine: Machine, part: int, tiles: At
     threads = prod(tiles.size) // prod(tiles.warp) * LANES
     held = _registers(found, tiles.warp) + _moved_alone(shape, found, machine, tiles) // threads
     ahead = all(f.asynchronous(machine) for f in found.factors)
-    most = len(SLOTS) if ahead else 2 if held <= HELD else 1
-    turns = ceil_div(part, found.depth) if found.others else most
-    for slots in SLOTS[-min(most, turns) :] if part > found.depth else (1,):
+    most = max(SLOTS) if ahead else 2 if held <= HELD else 1
+    most = min(most, ceil_div(part, found.depth)) if found.others else most
+    every = SLOTS_F64 if found.atom.left == F64 else SLOTS
+    for slots in (s for s in every if s <= most) if part > found.depth else (1,):
         needed = slots * size + results
         room = machine.shared_per_unit // needed
         if needed <= machine.shared_per_block and room > blocks:
@@ -231,7 +243,9 @@ def atom_work(
     rows, columns = plan.size
     warps = rows // plan.warp[0] * (columns // plan.warp[1])
     shared = plan.slots * _shared(shape, found, plan) + _gathered(shape, found, plan)
-    parts = [prod(_part(shape, found, plan, side)) for side in (0, 1)]
+    boxes = [_part(shape, found, plan, side) for side in (0, 1)]
+    copied = [prod(box) * f.bytes for box, f in zip(boxes, found.factors, strict=True)]
+    begins = [f.row * f.bytes for f in found.factors]
     others = prod(shape.extents[d] for d in found.others)
     inside, outside = (others, 1) if plan.whole else (1, others)
     return AtomWork(
@@ -243,8 +257,10 @@ def atom_work(
         runs=outside,
         multiplies=rows * columns * depth * inside,
         fragments=warps * sum(plan.warp) * depth * inside * atom.left.bytes,
-        copied=sum(parts) * atom.left.bytes,
+        copied=sum(copied),
         turned=_moved_alone(shape, found, machine, plan) * atom.left.bytes,
+        pieces=sum(n for n, begin in zip(copied, begins, strict=True) if begin % VECTOR_BYTES),
+        straddling=sum(rows for (rows, _), begin in zip(boxes, begins, strict=True) if begin % LINE),
         slots=plan.slots,
         results=prod(plan.block.values()),
         cut=cut_rows(shape),

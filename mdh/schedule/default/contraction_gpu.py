@@ -18,7 +18,7 @@ from math import prod
 from mdh.cost.gpu import PRODUCTS, VECTOR_BYTES, WORD, Joining, Work, resident, seconds
 from mdh.hardware import Layer, Space
 from mdh.machine import Machine
-from mdh.schedule.default.atoms import find_matrices
+from mdh.schedule.default.atoms import every_matrices
 from mdh.schedule.default.contraction_atoms import GROUP, PARTS, atom_outline, best_plan
 from mdh.schedule.default.contraction_groups import best_group_plan
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
@@ -104,12 +104,13 @@ def contraction_gpu(
     shape: Shape, found: Contraction, machine: Machine, target: str, joining: Joining
 ) -> Timed:
     """The plan with the best estimate. Products of 8- and 16-bit factors are computed on tensor
-    cores where these can, and those of f32 if the user allows tf32; those of f64 where the estimate is
-    better, as it is but for small ones."""
+    cores where these can, and those of f32 if the user allows tf32; those of f64 unless the estimate of
+    threads is far better."""
     atoms = _by_atoms(shape, machine, target, joining)
-    wide = atoms is None or shape.value_bytes > WORD
-    threads = _by_threads(shape, found, machine, joining) if wide else None
-    return min(filter(None, (atoms, threads)), key=lambda timed: timed[1])
+    if atoms is not None and shape.value_bytes <= WORD:
+        return atoms
+    threads = _by_threads(shape, found, machine, joining)
+    return threads if atoms is None or LOW * threads[1] < atoms[1] else atoms
 
 
 def _by_atoms(shape: Shape, machine: Machine, target: str, joining: Joining) -> Timed | None:
@@ -119,9 +120,10 @@ def _by_atoms(shape: Shape, machine: Machine, target: str, joining: Joining) -> 
     groups = None if grouped is None else (group_outline(shape, machine, grouped[0]), grouped[1])
     if grouped is not None and len(grouped[0].product.rows.dims) == 1:
         return groups
-    matrices = find_matrices(shape, machine, target)
-    atoms = None if matrices is None else best_plan(shape, matrices, machine, joining)
-    if matrices is None and groups is None:
+    every = list(every_matrices(shape, machine, target))
+    planned = ((matrices, best_plan(shape, matrices, machine, joining)) for matrices in every)
+    atoms = min(((m, *p) for m, p in planned if p is not None), key=lambda t: t[2], default=None)
+    if not every and groups is None:
         short = find_short(shape, machine, target)
         best = None if short is None else best_short_plan(shape, short, machine)
         return (
@@ -129,9 +131,10 @@ def _by_atoms(shape: Shape, machine: Machine, target: str, joining: Joining) -> 
             if short is None or best is None
             else (short_outline(shape, short, machine, best[0]), best[1])
         )
-    if matrices is None or atoms is None:
+    if atoms is None:
         return groups
-    warps = atom_outline(shape, matrices, machine, atoms[0]), atoms[1]
+    matrices, plan, seconds_ = atoms
+    warps = atom_outline(shape, matrices, machine, plan), seconds_
     return warps if groups is None or LOW * warps[1] < groups[1] else groups
 
 
