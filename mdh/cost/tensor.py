@@ -22,7 +22,7 @@ GROUP_SHARE = 0.85
 """The share that atoms of warp groups reach (artifacts/h100/tensor_cores.md)."""
 SHARED_BYTES = 128.0
 """Bytes a cycle that a multiprocessor gets from shared memory."""
-TOGETHER, TOGETHER_F64 = 1.0, 2.5
+TOGETHER, TOGETHER_F64 = 1.0, 2.33
 """Exponents with which multiplications and shared memory are joined (see `joined`). Those of f64
 take long, and load the fragments of the next ones while they run."""
 PIECE = 8
@@ -75,11 +75,11 @@ NARROW = AtomCosts(
 chooses takes 1.03 times the best that was timed, as a geometric mean. `gathered_cut` is fitted to 60
 schedules of 6 products with odd rows, `gathered` is rounded from 3 products of few terms."""
 DOUBLE = AtomCosts(
-    32.8, 52.0, 427.0, 1.0, 0.0, 600.0, 0.33, 1.04, 0.0, 0.0, 1.81,
-    replace(PRODUCTS, launch=0.62e-6, second=0.47e-6, reached=0.95, worth=1.0),
-    early=1, piece=19.4, straddled=64.0,
+    31.9, 50.0, 432.0, 1.0, 0.0, 730.0, 0.294, 0.957, 0.0, 0.0, 1.8,
+    replace(PRODUCTS, launch=0.535e-6, second=0.557e-6, reached=0.95, worth=1.0),
+    early=1, piece=15.5, straddled=61.0,
 )  # fmt: skip
-"""Of f64: fitted by experiments/fit_atoms.py to 2,170 timed schedules of 80 products and 16 contractions on
+"""Of f64: fitted by experiments/fit_atoms.py to 3,636 timed schedules of 125 products and 27 contractions on
 an H100. Of the timed ones, what the estimate chooses takes 1.05 times the best, as a geometric mean."""
 
 

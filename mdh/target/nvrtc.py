@@ -154,6 +154,9 @@ def _number(pattern: str, text: str) -> int:
 def _library() -> ctypes.CDLL:
     for path in _library_files():
         try:
+            # some releases look for it in the system's folders alone, unless it is loaded
+            for builtins in sorted(Path(path).parent.glob("libnvrtc-builtins.so*")) if "/" in path else ():
+                ctypes.CDLL(str(builtins))
             lib = ctypes.CDLL(path)
         except OSError:
             continue
