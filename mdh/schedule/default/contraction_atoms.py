@@ -32,6 +32,8 @@ SIDES = (8, 16, 32, 64)
 """Rows and columns of a warp."""
 TIGHT = 230
 """Registers from which on ptxas keeps some of a thread's in memory: in f64, at edges or in long slices."""
+RESULTS_8 = 1024
+"""The most results of a warp in f64 with atoms of 8 rows, whose many instructions leave fewer registers."""
 LARGE = 4096
 """Results of a warp from which on each thread of a few warps would copy much, beside holding many results."""
 WARPS = ((1, 1), (1, 2), (2, 1), (2, 2), (1, 4), (4, 1), (2, 4), (4, 2))
@@ -133,6 +135,8 @@ def _tiles(shape: Shape, found: Matrices, machine: Machine) -> Iterator[AtomTili
 def _held(found: Matrices, machine: Machine, tile: tuple[int, int], warps: int, *, cut: bool) -> bool:
     """Whether what a thread holds fits registers. cut: guards at edges of tiles take some, too."""
     registers, size = _registers(found, tile), found.atom.left.bytes
+    if size > WORD and prod(tile) > RESULTS_8 and found.atom.m == 8:
+        return False
     if size > WORD and registers > TIGHT and (cut or found.depth > 2 * found.atom.k):
         return False
     if prod(tile) >= LARGE and (warps < SCHEDULERS or (cut and size in (1, WORD))):
