@@ -1,9 +1,11 @@
 """CUDA C++ as Dialect sees it."""
 
+from math import prod
+
 from mdh.hardware import CacheHint, Space, SyncScope
 from mdh.ir.copy_engine import CopyEngineStmt
 from mdh.ir.dtype import BF16, EIGHTHS, F16, F64, DType
-from mdh.ir.expr import Call, Cast, Const, Expr
+from mdh.ir.expr import Call, Cast, Const, Expr, Load
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Atomic, Barrier, Buf, For, Move, Store
 from mdh.ir.matrix import MatrixStmt
@@ -32,7 +34,8 @@ LOW_OF_PAIR = {
     F16: "__low2half(__floats2half2_rn({}, 0.0f))", BF16: "__low2bfloat16(__floats2bfloat162_rn({}, 0.0f))"
 }  # fmt: skip
 """Conversions from float by the instruction for pairs. ptxas serialises wgmma where one of a single number
-reads an accumulator (C7514)."""
+reads an accumulator (C7514). Where the number is one of the results themselves, CUDA 13.0 asks for a pair of
+them: `f16_of_pair`."""
 COORDINATES: dict[str, str] = {Intrinsic.BLOCK_ID: "blockIdx", Intrinsic.THREAD_ID: "threadIdx"}
 SHUFFLES: dict[str, str] = {
     Intrinsic.SHFL: "__shfl_sync",
@@ -146,6 +149,10 @@ class Cuda:
             value = value.arg  # the store rounds
         rounded = text(value, scope, self)
         if scope.grouped and buf.space is Space.DM and dtype in LOW_OF_PAIR:
+            held = scope.buffers.get(value.buffer) if isinstance(value, Load) else None
+            if held is not None and held.space is Space.RM and prod(held.shape) % 2 == 0:
+                name, _, where = rounded.partition("[")
+                return f"{dtype.name}_of_pair({name}, {where.removesuffix(']')})"
             return LOW_OF_PAIR[dtype].format(rounded)
         return f"{convert}({rounded})"
 

@@ -54,6 +54,8 @@ _TO_TF32 = f"""{INLINE} unsigned int to_tf32(float x)
     return bits;
 }}
 """
+PAIRS = {"f16": ("__half", "half", "half2"), "bf16": ("__nv_bfloat16", "bfloat16", "bfloat162")}
+"""Type, its word in names, and that of a pair."""
 CONSTANTS = {
     "INFINITY": "#define INFINITY __int_as_float(0x7f800000)\n",
     "NAN": "#define NAN __int_as_float(0x7fffffff)\n",
@@ -83,6 +85,8 @@ def helper(name: str) -> str | None:
         return _kept(name, STORAGE[found[1]])
     if found := re.fullmatch(r"cp_async_(4|8|16)(_if)?", name):
         return _cp_async(int(found[1]), predicated=found[2] is not None)
+    if found := re.fullmatch(r"(f16|bf16)_of_pair", name):
+        return _of_pair(name, *PAIRS[found[1]])
     if found := re.fullmatch(r"atomic_([a-z]+)_([a-z]+\d+)", name):
         return _atomic(name, OPERATORS[found[1]], BY_NAME[found[2]])
     if found := re.fullmatch(r"peer_([a-z]+\d+)", name):
@@ -114,6 +118,16 @@ def _eighth(name: str, kind: str, way: str) -> str:
     return f"""{INLINE} unsigned char {name}(float x)
 {{
     return __nv_cvt_float_to_fp8(x, {"__NV_NOSAT" if way == "kept" else "__NV_SATFINITE"}, {format});
+}}
+"""
+
+
+def _of_pair(name: str, kind: str, word: str, pair: str) -> str:
+    return f"""// all: results, in pairs
+{INLINE} {kind} {name}(const float *all, int at)
+{{
+    const {kind}2 two = __floats2{pair}_rn(all[at & ~1], all[at | 1]);
+    return at & 1 ? __high2{word}(two) : __low2{word}(two);
 }}
 """
 

@@ -244,6 +244,7 @@ def test_no_spills(kind: str, layout: str, machine: str) -> None:
     [
         ("bf16", "NN", (208, 20000, 8192), "float"), ("bf16", "NT", (72, 4096, 4096), "__bf16"),
         ("f16", "NT", (88, 8192, 2048), "_Float16"), ("bf16", "NN", (72, 4096, 4096), "__bf16"),
+        ("f16", "NN", (32, 4096, 4096), "_Float16"), ("bf16", "NT", (16, 2048, 1024), "__bf16"),
     ],
 )  # fmt: skip
 def test_low_products(kind: str, layout: str, size: tuple[int, int, int], result: str) -> None:
