@@ -24,7 +24,8 @@ class Side:
     """dims, extents: of the side, in the order of the C. near: those along which elements of an array are
     neighbours, with the bytes of each. run: what divides the tile of the last one of several dimensions.
     dense: rows of atoms lie as matrix descriptors say (`mdh.checker.group_factors`). halo: elements that a
-    copy holds for a window along each dimension, beside those of its tile."""
+    copy holds for a window along each dimension, beside those of its tile. window: elements that tiles of a
+    dimension share with the next one, in parts of a step along it; empty: none."""
 
     dims: tuple[int, ...]
     extents: tuple[int, ...]
@@ -32,6 +33,7 @@ class Side:
     run: int = 1
     dense: bool = False
     halo: tuple[int, ...] = ()
+    window: tuple[float, ...] = ()
 
     def fits(self, size: int) -> bool:
         """Whether an atom with so many places has few that are empty."""
@@ -75,7 +77,9 @@ def side_tiles(side: Side, size: int, warp: int, warps: int) -> SideTiles | None
             parts = (ceil_div(extent, b) for extent, b in zip(side.extents, block, strict=True))
             used = prod(side.extents) / prod(p * r * n for p, r, n in zip(parts, rooms, times, strict=True))
             runs = (min(block[side.dims.index(d)] * b / SECTOR, 1.0) for d, b in side.near)
-            worth = (used * sqrt(prod(runs)) if len(side.dims) > 1 else 1.0, *rooms[::-1], *times[::-1])
+            alone = prod(b / (b + w) for b, w in zip(block, side.window, strict=False))
+            good = used * sqrt(prod(runs) * alone)
+            worth = (good if len(side.dims) > 1 else 1.0, *rooms[::-1], *times[::-1])
             if best is None or worth > best[0]:
                 own = [b // n for b, n in zip(block, _shares(times, warps), strict=True)]
                 by_dim = [dict(zip(side.dims, x, strict=True)) for x in (tiles, own, block, held)]

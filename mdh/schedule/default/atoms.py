@@ -221,7 +221,21 @@ def side_of(shape: Shape, factor: ShapeAccess, dims: list[int]) -> Side:
     near = tuple((d, each) for x, each in arrays if (d := shape.contiguous(x)) in dims)
     last = bool(dims) and position_of(shape, factor, dims[-1]) == len(factor.index) - 1
     run = ROW // size if len(dims) > 1 and last and size < WORD else 1
-    return Side(tuple(dims), tuple(shape.extents[d] for d in dims), near, run)
+    window = tuple(_shared_by_tiles(shape, factor, d) for d in dims) if len(dims) > 1 else ()
+    return Side(tuple(dims), tuple(shape.extents[d] for d in dims), near, run, window=window)
+
+
+def _shared_by_tiles(shape: Shape, factor: ShapeAccess, dim: int) -> float:
+    """Steps along the dimension that neighbouring tiles read alike: those of a window, less one."""
+    name = shape.stage.dims[dim].name
+    moved = [f for f in factor.index if f is not None and name in f.names]
+    sums = {shape.stage.dims[d].name: shape.extents[d] for d in shape.of_kind(DimKind.PW)}
+    return sum(
+        (sums[other] - 1) * abs(f.coefficient(other)) / abs(f.coefficient(name))
+        for f in moved
+        for other in f.names
+        if other in sums
+    )
 
 
 def position_of(shape: Shape, access: ShapeAccess, dim: int) -> int | None:
