@@ -185,7 +185,7 @@ def _grouped_half(channels: int, side: int) -> Case:
     inner = side - 2
     sizes = {"N": 32, "G": 32, "C": channels, "F": channels, "H": inner, "W": inner, "R": 3, "S": 3}
     flops = 2.0 * 32 * 32 * channels**2 * inner**2 * 9
-    shipped = () if channels == 4 else (f"grouped_conv_half/h200/c{channels}",)
+    shipped = (f"grouped_conv_half/h200/c{channels}",)
     name = f"gconv f16 32,32,{channels},{channels},{side},{side}"
     return Case(name, "grouped_conv_half", sizes, flops, shipped)
 

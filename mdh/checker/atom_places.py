@@ -64,11 +64,12 @@ def placed(
 def places_of(
     atom: Atom, axes: dict[str, tuple[int, ...]], tiles: tuple[int, ...], extents: tuple[int, ...]
 ) -> dict[str, tuple[AtomDim, ...]] | None:
-    """The places of all dimensions on the axes of an atom; None if their tiles are not for it. Lanes of a
-    warp put zeros at empty places along k. A warp group reads its factors itself, so it has none there."""
+    """The places of all dimensions on the axes of an atom; None if their tiles are not for it. One dimension
+    alone that has fewer elements than the axis leaves places of a warp's atom empty. Lanes of a warp put
+    zeros at empty places along k. A warp group reads its factors itself, so it has none there."""
     out: dict[str, tuple[AtomDim, ...]] = {}
     for axis, dims in axes.items():
-        short = axis == "k" and not atom.grouped and tiles[dims[0]] == extents[dims[0]]
+        short = not atom.grouped and tiles[dims[0]] == extents[dims[0]]
         found = placed([(d, tiles[d]) for d in dims], digits_of(atom, axis), short=short)
         if found is None or (axis == "k" and atom.grouped and any(x.tile < x.room for x in found)):
             return None

@@ -5,7 +5,7 @@ an atom (`mdh.checker.atom_places.lane_steps`), so that regions and epilogues ne
 The loops over atoms keep no order: for each part of k all fragments are loaded once, then multiplied.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from itertools import product as product_of
 from math import prod
@@ -189,13 +189,10 @@ def _result(nest: Nest, product: Product, region: Region, at: tuple[int, int], s
     return Load(buf.name, region.index(values), buf.dtype)
 
 
-# -- fragments that are loaded while the atoms before them run -----------------------------------
-
-
-def loads_ahead(nest: Nest, number: int, scope: Scope) -> tuple[Buf, Buf] | None:
+def loads_ahead(nest: Nest, number: int, scope: Scope, copied: Collection[str]) -> tuple[Buf, Buf] | None:
     """The registers for fragments of two parts of k, if the loop around the step with this number loads them
-    ahead: it stands directly around atoms of f64, which need few fragments and many cycles each, and there
-    are as many parts of k in one half of the registers as in the other."""
+    ahead: it copies both factors, it stands directly around atoms of f64, which need few fragments and many
+    cycles each, and there are as many parts of k in both halves. copied: buffers that the loop copies."""
     s, product = nest.plan.atoms, nest.product
     if s is None or product is None or product.atom.left != F64 or not isinstance(scope.leaf, Atoms):
         return None
@@ -206,7 +203,9 @@ def loads_ahead(nest: Nest, number: int, scope: Scope) -> tuple[Buf, Buf] | None
     if nest.copies(between) or any(g.dim not in product.taken for g in nest.guards(scope)):
         return None
     both = ((product.left, product.m), (product.right, product.n))
-    bufs = [factor_of(nest, product, load, dims, s).buf for load, dims in both]
+    if any(load.buffer not in copied for load, _ in both):
+        return None
+    bufs = (factor_of(nest, product, load, dims, s).buf for load, dims in both)
     left, right = (replace(b, shape=(2 * b.shape[0], b.shape[1])) for b in bufs)
     return left, right
 

@@ -53,7 +53,8 @@ def emit_pipelined(nest: Nest, level: Level, trips: int, number: int, point: Sco
     flying = [c for c in ahead if c.staging.engine == Engine.ASYNC]
     plain = [c for c in ahead if c.staging.engine != Engine.ASYNC]
     fragments = [c for c in copies if c.dst.buf.space is Space.RM]
-    registers = loads_ahead(nest, number, point) if flying == copies else None
+    copied = [c.staging.buffer for c in flying]
+    registers = loads_ahead(nest, number, point, copied) if flying == copies else None
     if registers is not None:
         return _fragments_ahead(pipeline, flying, registers, emit)
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []

@@ -141,12 +141,15 @@ def by_axes(rng: Random) -> Case:
     """Many schedules are refused."""
     kind, axes = rng.choice(list(ATOMS)), drawn_axes(rng)
     atom = _atom(rng, kind, axes)
-    warp = {d: n * rng.choice((1, 1, 2)) for d, n in atom.items()}
+    # extents that are shorter than the atom
+    short = {d: rng.randrange(1, atom[d] + 1) for d in axes.values() if len(d) == 1 and rng.random() < 0.15}
+    atom |= short
+    warp = {d: n if d in short else n * rng.choice((1, 1, 2)) for d, n in atom.items()}
     split = {rng.choice(axes[x]): rng.choice((1, 2)) for x in "mnk" if x != "k" or rng.random() < 0.15}
-    block = {d: n * split.get(d, 1) for d, n in warp.items()}
+    block = {d: n if d in short else n * split.get(d, 1) for d, n in warp.items()}
     sizes = {
         d: n * rng.choice((1, 1, 2)) - rng.choice((0, 0, 1)) * rng.randrange(n) for d, n in block.items()
-    }
+    } | short
     nest = nest_of(rng, kind, {d: max(block[d], n) for d, n in sizes.items()}, axes)
     return Case(nest.text, "\n".join(_steps(rng, nest, block, warp, atom, split)) + "\n")
 

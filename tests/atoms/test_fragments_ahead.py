@@ -52,3 +52,27 @@ def test_two_halves_of_the_registers_take_turns(depth: int, k: int, ahead: bool)
     assert (MEETS in text.source) is ahead
     cubin = compile_cubin(text, load_machine("h200").arch)
     assert (cubin.spill_bytes, cubin.warnings) == (0, ())
+
+
+WINDOW = """void f(const double A[32][3][8], const double B[8][3][8], double C[32][8]) {
+  for (int q = 0; q < 32; q++)
+    for (int j = 0; j < 8; j++) {
+      double sum = 0;
+      for (int c = 0; c < 8; c++)
+        for (int r = 0; r < 3; r++)
+          sum += A[q][r][c] * B[j][r][c];
+      C[q][j] = sum;
+    } }
+"""
+OUTSIDE = """1: (de-)comp( ^, ^, 8, ^ ) ( A:SM[1,2,3]@copy(async), ^ ; ^ ) ( ^, ^, ^, ^ )
+2: (de-)comp( ^, ^, ^, 1 ) ( ^, B:SM[1,2,3]@copy(async) ; ^ ) ( ^, ^, ^, ^ ) @stages(2)
+3: (de-)comp( 16, ^, ^, ^ ) ( ^, ^ ; ^ ) ( WRP.x, ^, ^, ^ )
+4: (de-)comp( 16, 8, 4, ^ ) ( ^, ^ ; ^ ) ( MMA.m, MMA.n, MMA.k, ^ )
+"""
+
+
+def test_a_factor_that_is_copied_outside_of_the_loop_is_read_in_its_turn() -> None:
+    """Its next part lies in no slot: it was read with the number of a turn that was not yet known."""
+    before, after = computed(WINDOW, OUTSIDE)
+    want = np.einsum("qrc,jrc->qj", before["A"], before["B"])
+    np.testing.assert_allclose(after["C"], want, rtol=1e-12)

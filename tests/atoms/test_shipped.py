@@ -39,12 +39,23 @@ def _convolution(arrays: dict[str, Array]) -> Array:
     return out
 
 
+def _grouped(arrays: dict[str, Array]) -> Array:
+    image, filters = (arrays[x].astype(np.float64) for x in ("I", "weight"))
+    out = np.zeros(arrays["O"].shape)
+    (_, h, w, *_), (_, _, r, s, _) = out.shape, filters.shape
+    for i in range(r):
+        for j in range(s):
+            out += np.einsum("npqgc,gfc->npqgf", image[:, i : i + h, j : j + w], filters[:, :, i, j])
+    return out
+
+
 @pytest.mark.parametrize(("shipped", "use"), SMALL, ids=[f"{s.name}-{u.program}" for s, u in SMALL])
 def test_right_at_small_sizes(shipped: Shipped, use: Use) -> None:
     c = WORKLOADS[use.program].source.text
     before, after = computed(c, shipped.source.text, seed=11, units=UNITS, **dict(use.sizes))
-    result = "O" if use.program.startswith("conv") else "C"
-    want = _convolution(before) if result == "O" else _product(use.program, before)
+    ways = {"conv2d_half": _convolution, "grouped_conv_half": _grouped}
+    result = "O" if use.program in ways else "C"
+    want = ways[use.program](before) if result == "O" else _product(use.program, before)
     np.testing.assert_array_equal(after[result], want.astype(after[result].dtype))
 
 
