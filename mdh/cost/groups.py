@@ -43,6 +43,8 @@ HELD = 1.1
 matmul_tf32 on an H100."""
 NARROW, TURNED = 1.39, 0.87
 """What a result costs a thread whose type has 16 bits, and one whose neighbours lie in other lanes."""
+LONG = 1.17
+"""How much longer turns take whose tiles are far longer on one side. From 22 of the timed schedules."""
 ADDED = 2.0 / 128
 """Cycles of a result that threads take over from the atoms: an addition and a zero, 128 of which a
 multiprocessor does at once. An estimate."""
@@ -105,6 +107,7 @@ def group_seconds(work: GroupWork, machine: Machine) -> float:
     if work.turns:
         # while one warp group multiplies, another stores
         cycles = START + waves * max(tile_cycles - stored, stored) + stored
+        cycles *= LONG if max(work.tile) > 2 * min(work.tile) else 1.0
     if cluster > 1:
         cycles = START + MEETING + waves * tile_cycles * CLUSTERED
     kept = work.moved < KEPT * max(machine.caches, default=0)
