@@ -16,16 +16,18 @@ if TYPE_CHECKING:
     from mdh.api.autotune import autotune
     from mdh.api.compile import check, compile
     from mdh.api.kernel import Kernel
+    from mdh.api.opening import open
     from mdh.api.tune import tune
     from mdh.api.warned import warnings
     from mdh.diagnostics import Failed
     from mdh.source import Source
 
-__all__ = ["Failed", "Kernel", "Source", "autotune", "check", "compile", "tune", "warnings"]
+__all__ = ["Failed", "Kernel", "Source", "autotune", "check", "compile", "open", "tune", "warnings"]
 _HOMES = {
     "autotune": "mdh.api.autotune",
     "check": "mdh.api.compile",
     "compile": "mdh.api.compile",
+    "open": "mdh.api.opening",
     "tune": "mdh.api.tune",
     "warnings": "mdh.api.warned",
     "Kernel": "mdh.api.kernel",

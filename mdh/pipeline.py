@@ -8,18 +8,20 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Protocol, TypeVar
 
+from mdh.checker.open_default import default_for
 from mdh.checker.run import check
 from mdh.device.protocols import Device, Executable
+from mdh.frontend.c.open_defines import split_defines
 from mdh.frontend.c.read import preprocessed, read_preprocessed
 from mdh.frontend.consent import consented
 from mdh.ir.kernel import Module
+from mdh.ir.open_size import OpenSize
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.lower.passes.table import Observer, unobserved
 from mdh.lower.run import lower
 from mdh.machine import Machine
 from mdh.schedule.binding import bind
-from mdh.schedule.default import default_schedule
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
@@ -67,17 +69,20 @@ class Pipeline:
         self,
         source: Source,
         *,
-        defines: Mapping[str, str | int] = {},
+        defines: Mapping[str, str | int | OpenSize] = {},
         function: str | None = None,
         strict_fp: bool = False,
         allow: Iterable[str] = (),
     ) -> Program:
         """The program, after comparing it with its text on small sizes. Raises Failed F119 for words of
         `allow` that mean nothing."""
-        pre, allowed = preprocessed(source, defines), consented(allow)
+        bound, opens = split_defines(source, defines)
+        pre, allowed = preprocessed(source, bound, [size.name for size in opens]), consented(allow)
         program = self._run(
             "program",
-            lambda: read_preprocessed(pre, function=function, strict_fp=strict_fp, allow=allowed),
+            lambda: read_preprocessed(
+                pre, function=function, strict_fp=strict_fp, allow=allowed, opens=opens
+            ),
         )
         start = perf_counter()
         validate(pre, program)
@@ -100,7 +105,7 @@ class Pipeline:
         """The plan of the given schedule. Stages that it leaves out get the default one."""
         named = set() if given is None else {s.name for s in given.sections}
         left = () if None in named else tuple(s.name for s in program.stages if s.name not in named)
-        default = default_schedule(program, machine, target, deterministic=deterministic) if left else None
+        default = default_for(program, machine, target, deterministic=deterministic) if left else None
         chosen = given or default
         assert chosen is not None
         if given is None:

@@ -16,7 +16,9 @@ from mdh.device.api import open_device
 from mdh.device.machines import machine_called
 from mdh.device.protocols import Device
 from mdh.diagnostics import fail
+from mdh.frontend.c.open_defines import demand_closed
 from mdh.frontend.c.read import free_sizes, read_heading
+from mdh.ir.open_size import OpenSize
 from mdh.ir.plan import Plan
 from mdh.machine import Machine, machine_names
 from mdh.pipeline import Hook, Pipeline, silent
@@ -28,7 +30,7 @@ def compile(
     schedule: Text | None = None,
     device: str | Device | None = None,
     *,
-    defines: Mapping[str, str | int] = {},
+    defines: Mapping[str, str | int | OpenSize] = {},
     function: str | None = None,
     strict_fp: bool = False,
     deterministic: bool = False,
@@ -41,10 +43,11 @@ def compile(
     GPU, else the faster of `opencl:0` and `c`.
 
     Without a schedule the default one is derived. `defines` binds sizes and macros as -D does; each call
-    binds the integer sizes that it leaves open. `holes` gives values to the schedule's named holes. If no
-    size is open, everything is checked and built now, else at the first call with new sizes. `allow` names
-    what schedules may do to numbers: `allow=("tf32",)` lets them round f32 factors. `hook` is called after
-    each stage of the pipeline.
+    binds the integer sizes that it leaves out, and a kernel is built for each of their values. A size that
+    is `mdh.open(1, 4096)` or "1..4096" stays open: one kernel serves the range, and each call passes the
+    size. `holes` gives values to the schedule's named holes. If no size is left out, everything is checked
+    and built now, else at the first call with new sizes. `allow` names what schedules may do to numbers:
+    `allow=("tf32",)` lets them round f32 factors. `hook` is called after each stage of the pipeline.
 
     With `tune` (seconds, or a text such as "10s"), `mdh.tune` searches the holes of the schedule before a
     kernel is built: without a schedule the tile sizes of the default one. The result is kept in mdh's cache
@@ -56,15 +59,16 @@ def compile(
     with explained():
         _check_options(function, hook)
         given = read_given(file, schedule, defines, holes, hook, function, strict_fp, deterministic, allow)
-        heading = read_heading(given.source, defines=given.defines, function=function)
-        sizes = free_sizes(given.source, defines=given.defines, function=function)
+        heading = read_heading(given.source, defines=given.bound, function=function, opens=given.opens)
+        sizes = free_sizes(given.source, defines=given.bound, function=function, opens=given.opens)
         opened, tuned = _opened(device), None
         if tune is not None:
+            demand_closed(given.opens)
             # the tuner takes longer to import than all else here
             tuned = import_module("mdh.api.autotuner").autotuner(opened, tune)
         kernel = Kernel(given, opened, heading, sizes, hook, tuned)
-    if not sizes:
-        kernel.specialise()
+        if not sizes:
+            kernel.build()
     return kernel
 
 
@@ -74,7 +78,7 @@ def check(
     machine: str | PathLike[str] | Machine | None = None,
     *,
     target: str | None = None,
-    defines: Mapping[str, str | int] = {},
+    defines: Mapping[str, str | int | OpenSize] = {},
     function: str | None = None,
     strict_fp: bool = False,
     deterministic: bool = False,

@@ -1,7 +1,7 @@
 """A C function as a callable. Each call specialises it for its sizes, checks arguments and launches it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
@@ -11,15 +11,19 @@ from mdh.api.passing import in_order
 from mdh.api.texts import GivenTexts
 from mdh.api.variant import Variant
 from mdh.device.faults import faults_of
-from mdh.device.protocols import Device
-from mdh.diagnostics import Diagnostic, Failed
+from mdh.device.protocols import Device, Executable
+from mdh.diagnostics import Diagnostic, Failed, labels_at
 from mdh.frontend.c.read import Heading
+from mdh.frontend.open_program import closed
 from mdh.ir.dtype import I64
-from mdh.ir.program import Scalar
+from mdh.ir.plan import Plan
+from mdh.ir.program import Program, Scalar
 from mdh.pipeline import Hook, Pipeline
 
 Tuned = Callable[[GivenTexts], GivenTexts]
 _INT = frozenset((int,))
+_MOST_OPEN_VARIANTS = 256
+"""The most values of open sizes whose calls are kept ready."""
 
 
 class Kernel:
@@ -27,7 +31,8 @@ class Kernel:
     and returns them. Sizes that the call binds may be left out: they are the extents of its arrays.
 
     name: the C function's name. parameters: their names. sizes: those that each call binds, in order.
-    variants: what was built, by tuple of sizes. On a GPU, a call on arrays in device memory runs on their
+    variants: the function at sizes, by tuple of sizes; those that differ in open sizes alone share what was
+    built. On a GPU, a call on arrays in device memory runs on their
     stream and may return before the work is done, like calls of their libraries. Every other call returns
     when the work is done. Threads may share a kernel. A forked process cannot use it: it raises Failed D107.
     """
@@ -43,7 +48,10 @@ class Kernel:
     ) -> None:
         """tuned: replaces the schedule before anything is built; None: it stays."""
         self.device = device
-        self.name, self.parameters, self.sizes = heading.name, heading.parameters, tuple(sizes)
+        self.name, self.parameters = heading.name, heading.parameters
+        self._open = frozenset(given.opens)
+        self.sizes = tuple(p for p in self.parameters if p in {*sizes, *self._open})
+        self._built: dict[tuple[int, ...], _Built] = {}
         self.variants: dict[tuple[int, ...], Variant] = {}
         self._heading = heading
         self._places = tuple(self.parameters.index(name) for name in self.sizes)
@@ -56,6 +64,8 @@ class Kernel:
             " ".join(f"{k}={v}" for k, v in zip(self.sizes, sizes, strict=True)) for sizes in self.variants
         ]
         ready = f", built for {', '.join(built)}" if self.sizes and built else ""
+        if self._open:
+            ready = f", open: {', '.join(sorted(self._open))}"
         return f"<mdh.Kernel {self.name}({', '.join(self.parameters)}) on {self.device.spec}{ready}>"
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
@@ -103,18 +113,62 @@ class Kernel:
         with self._lock:
             if sizes not in self.variants:
                 bound = dict(zip(self.sizes, sizes, strict=True))
-                self.variants[sizes] = self._build(
-                    replace(self._given, defines={**self._given.defines, **bound})
-                )
+                free = {name: value for name, value in bound.items() if name not in self._open}
+                built = self._of(free)
+                program = at_sizes(built.program, bound)
+                while self._open and len(self.variants) >= _MOST_OPEN_VARIANTS:
+                    del self.variants[next(iter(self.variants))]
+                self.variants[sizes] = Variant(program, built.plan, built.executable, self.device)
             return self.variants[sizes]
 
-    def _build(self, given: GivenTexts) -> Variant:
+    def build(self) -> None:
+        """Builds the function. Requires that no size is left out of the defines."""
+        with explained():
+            if not self.sizes:
+                self._variant(())
+                return
+            self.device.ready()
+            with self._lock:
+                self._of({})
+
+    def _of(self, free: Mapping[str, int]) -> "_Built":
+        """What is built for these values of the sizes that the defines leave out."""
+        key = tuple(free.values())
+        if key not in self._built:
+            self._built[key] = self._build(replace(self._given, defines={**self._given.defines, **free}))
+        return self._built[key]
+
+    def _build(self, given: GivenTexts) -> "_Built":
         run, device = self._pipeline, self.device
         if self._tuned is not None:
             given = self._tuned(given)
         program, plan = given.checked(run, device.machine, device.target)
         text = run.emit(run.lower(plan), program, faults_of(device))
-        return Variant(program, plan, run.build(device, text), device)
+        return _Built(program, plan, run.build(device, text))
+
+
+@dataclass(frozen=True)
+class _Built:
+    """A program, its plan and the machine code, all with what sizes stay open."""
+
+    program: Program
+    plan: Plan
+    executable: Executable
+
+
+def at_sizes(program: Program, sizes: Mapping[str, int]) -> Program:
+    """The program with its open sizes bound. Raises Failed A111 for values that are not in their ranges."""
+    found = [
+        Diagnostic(
+            "A111", f"the open size `{size.name}` is given as {sizes[size.name]}",
+            labels_at(program.scalar_of[size.name].span), help=f"its kernel takes {size.legal}",
+        )
+        for size in program.opens
+        if not size.takes(sizes[size.name])
+    ]  # fmt: skip
+    if found:
+        raise Failed(*found)
+    return closed(program, sizes) if program.opens else program
 
 
 def _sizes_of(given: Mapping[str, Any]) -> tuple[int, ...]:

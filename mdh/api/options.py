@@ -9,6 +9,7 @@ from typing import Any
 
 from mdh.diagnostics import Failed, fail
 from mdh.frontend.consent import consented
+from mdh.ir.open_size import OpenSize
 
 _SHOWN = 120
 """The most characters of a value in a message."""
@@ -30,9 +31,14 @@ def of_type(option: str, value: Any, kinds: type | tuple[type, ...], wanted: str
         raise TypeError(f"{option} takes {wanted}, not {shown(value)}")
 
 
-def defines_of(given: Any) -> dict[str, str | int]:
+def defines_of(given: Any) -> dict[str, str | int | OpenSize]:
     """Sizes and macros by name. Raises F108, or TypeError if it is no mapping."""
-    return _bound("defines", given, "F108", "defines={'N': 1024}")
+    of_type("defines", given, Mapping, "a mapping of names to values")
+    opened = {name: value for name, value in given.items() if isinstance(value, OpenSize)}
+    closed = {name: value for name, value in given.items() if name not in opened}
+    bound = _bound("defines", closed, "F108", "defines={'N': 1024}")
+    ranges = {_name("defines", name, "F108", "defines={'N': 1024}"): v for name, v in opened.items()}
+    return {**bound, **ranges}
 
 
 def holes_of(given: Any) -> dict[str, str | int]:

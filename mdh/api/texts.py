@@ -6,6 +6,7 @@ from os import PathLike, fspath
 
 from mdh.api.options import allowed_of, defines_of, holes_of, of_type
 from mdh.diagnostics import fail
+from mdh.frontend.c.open_defines import Defines, split_defines
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.machine import Machine
@@ -24,11 +25,21 @@ class GivenTexts:
 
     source: Source
     schedule: Schedule | None
-    defines: Mapping[str, str | int]
+    defines: Defines
     function: str | None
     strict_fp: bool
     deterministic: bool
     allow: tuple[str, ...] = ()
+
+    @property
+    def bound(self) -> dict[str, str | int]:
+        """The defines with open sizes at their largest values. Raises Failed C125."""
+        return split_defines(self.source, self.defines)[0]
+
+    @property
+    def opens(self) -> tuple[str, ...]:
+        """The names of the sizes that stay open. Raises Failed C125."""
+        return tuple(size.name for size in split_defines(self.source, self.defines)[1])
 
     def read(self, run: Pipeline) -> Program:
         return run.read(
@@ -46,7 +57,7 @@ class GivenTexts:
 def read_given(
     file: Text,
     schedule: Text | None,
-    defines: Mapping[str, str | int],
+    defines: Defines,
     holes: Mapping[str, int | str],
     hook: Hook = silent,
     function: str | None = None,

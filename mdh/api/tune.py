@@ -14,6 +14,7 @@ from mdh.api.texts import Text, read_given
 from mdh.api.tuning import Watch, job_of, run_order, seconds_of, silent_watch
 from mdh.default_device import default_device
 from mdh.diagnostics import fail
+from mdh.frontend.c.open_defines import demand_closed
 from mdh.pipeline import Pipeline, silent
 from mdh.results.goal import Goal
 from mdh.results.trial import Job, Trial
@@ -112,6 +113,7 @@ def tune(
         _check_jobs(jobs)
         given = read_given(file, schedule, defines, holes, silent, function, strict_fp, allow=allow)
         names = _devices(device)
+        demand_closed(given.opens)
         job = job_of(given, names[0], seed, deterministic=deterministic)
         order = Order(
             job, given.read(Pipeline()), given.schedule, names, goal, Path(fspath(out)),

@@ -25,7 +25,7 @@ def silent_watch(now: RunProgress, trial: Trial | None, /) -> None:
 
 def job_of(given: GivenTexts, device: str, seed: int = 0, *, deterministic: bool) -> Job:
     return Job(
-        given.source.name, given.source.text, tuple(given.defines.items()), given.function, given.strict_fp,
+        given.source.name, given.source.text, tuple(given.bound.items()), given.function, given.strict_fp,
         deterministic, device, seed, given.allow,
     )  # fmt: skip
 

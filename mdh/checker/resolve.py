@@ -15,7 +15,7 @@ from mdh.checker.register_factors import with_registers
 from mdh.checker.subject import Draft
 from mdh.hardware import THREADED, BlockOrder, Engine, Layer
 from mdh.ir.atoms import GROUP_LANES
-from mdh.ir.plan import Grid, PlanStep, Roles, Split, StagePlan
+from mdh.ir.plan import Grid, PlanStep, Roles, Split, StagePlan, with_open_splits
 from mdh.schedule.model import Attr, Core, ForEntry, Mem, Step, TileEntry, Unit
 from mdh.schedule.printer import print_step, wrapped_step
 
@@ -58,7 +58,8 @@ def resolve(draft: Draft) -> tuple[StagePlan, Found]:
     roles = _roles(draft, steps, found)
     slots = _slots(draft, steps, staging, order, grid, roles, found)
     steps = [replace(step, stages=slots.get(i, 1)) for i, step in enumerate(steps)]
-    return StagePlan(draft.program, draft.stage, tuple(steps), order, grid, ((),) * results, roles), found
+    known = with_open_splits(steps, draft.stage)
+    return StagePlan(draft.program, draft.stage, known, order, grid, ((),) * results, roles), found
 
 
 def _initial_attributes(draft: Draft) -> tuple[Attr, ...]:

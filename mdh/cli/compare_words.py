@@ -10,7 +10,7 @@ from pathlib import Path
 from mdh.cli.command_line import CommandLine, at_word
 from mdh.cli.console import log
 from mdh.cli.files import read_schedule
-from mdh.cli.job import load_program
+from mdh.cli.job import load_timed_program
 from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.cli.values import device_or_default, parse_defines
@@ -61,7 +61,7 @@ def task_of(request: Request, words: CompareWords) -> Task:
     devices, machines = _devices(line, words), _machines(line, words)
     _known(line, words.baselines)
     contenders = _contenders(line, words)
-    program = load_program(request, Trace())
+    program = load_timed_program(request, Trace())
     shelf = _shelf(request, words, program)
     _remark(contenders, shelf, words, program)
     assert program.source is not None

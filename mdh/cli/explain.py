@@ -16,6 +16,7 @@ from mdh.cli.files import read_schedule
 from mdh.cli.job import load_program, make_kernel, plan_for_machine
 from mdh.cli.options import Request
 from mdh.cli.trace import Trace
+from mdh.ir.program import Program
 from mdh.report.difference_text import differences_text
 from mdh.report.explain import as_json, explain_plan, explain_program
 from mdh.report.pages import looks_like_code, near_codes, page_of, plain
@@ -103,7 +104,9 @@ def _explain_code(line: CommandLine, code: str, json: bool) -> None:
 
 
 def _explain_entries(request: Request, trace: Trace, json: bool) -> None:
-    entries = explain_program(load_program(request, trace))
+    program = load_program(request, trace)
+    _say_largest(program)
+    entries = explain_program(program)
     if json:
         stages = [asdict(e) for e in entries]
         show_json(ok("explain", stages=stages))
@@ -118,6 +121,7 @@ def _explain_plan(request: Request, trace: Trace, json: bool, html: str | None) 
         plan = plan_for_machine(request, trace)[1].plan
     else:
         plan, notes = plan_for_page(request, trace, html)
+    _say_largest(plan.program)
     module, text = make_kernel(trace, plan)
     if html is not None:
         write_page(request, html, plan, module, text, notes)
@@ -126,6 +130,13 @@ def _explain_plan(request: Request, trace: Trace, json: bool, html: str | None) 
         show_json(ok("explain", **as_json(explanation), schedule=plan.text))
     else:
         show(f"{explanation_text(explanation)}\nschedule\n{_indented(plan.text)}")
+
+
+def _say_largest(program: Program) -> None:
+    """A remark on the figures of a program with open sizes."""
+    if program.opens:
+        largest = ", ".join(f"{size.name} = {size.most}" for size in program.opens)
+        log(f"figures are those of the largest sizes: {largest}")
 
 
 def _indented(text: str) -> str:

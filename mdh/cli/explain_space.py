@@ -3,7 +3,7 @@
 from dataclasses import asdict
 
 from mdh.cli.console import ok, show, show_json
-from mdh.cli.job import choose_machine, choose_target, load_program, load_schedule
+from mdh.cli.job import choose_machine, choose_target, load_schedule, load_timed_program
 from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.report.text import seconds_text
@@ -36,7 +36,7 @@ def explain_space(request: Request, trace: Trace, json: bool) -> None:
 def space_of(request: Request, trace: Trace, given: Schedule) -> ExactSpace:
     """The space of the schedule's holes. Raises Failed as `make_space` does."""
     machine = choose_machine(request, given)
-    program = load_program(request, trace)
+    program = load_timed_program(request, trace)
     target = choose_target(request, machine)
     default = default_schedule(program, machine, target, deterministic=request.deterministic)
     return make_space(program, given, machine, target, deterministic=request.deterministic, default=default)

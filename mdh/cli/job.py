@@ -15,6 +15,7 @@ from mdh.device.faults import faults_of
 from mdh.device.machines import machine_called
 from mdh.device.protocols import Device
 from mdh.diagnostics import Diagnostic, Failed, Label
+from mdh.frontend.c.open_defines import demand_closed
 from mdh.frontend.consent import consented
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
@@ -43,6 +44,14 @@ def load_program(request: Request, trace: Trace) -> Program:
             allow=request.allow,
         ),
     )  # fmt: skip
+
+
+def load_timed_program(request: Request, trace: Trace) -> Program:
+    """The program, for commands that time kernels. Raises Failed F211 for sizes that stay open."""
+    program = load_program(request, trace)
+    names = [size.name for size in program.opens]
+    at_define(request.line, request.defines, lambda: demand_closed(names))
+    return program
 
 
 def load_schedule(request: Request, trace: Trace) -> Schedule | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from mdh.cli import options as opt
+from mdh.cli.at import at_sizes, plan_at, point_text, points
 from mdh.cli.command_line import CommandLine, at_word
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import keep_inputs, write_array, write_text
@@ -22,6 +24,7 @@ from mdh.cost.work import work_of
 from mdh.device.api import open_device
 from mdh.device.protocols import Device, Executable
 from mdh.diagnostics import Diagnostic, Failed, render_json
+from mdh.frontend.open_program import closed
 from mdh.ir.numerics import numerics_of
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
@@ -46,6 +49,10 @@ RepeatOpt = Annotated[
     int, typer.Option("--repeat", metavar="N", min=0, help="Number of timed runs; 0: none.")
 ]
 SeedOpt = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the random arrays.")]
+AtOpt = Annotated[
+    list[str] | None,
+    typer.Option("--at", metavar="M=100,…", help="Values of open sizes; default: some of the range."),
+]
 OutOpt = Annotated[str | None, typer.Option("--out", "-o", metavar="DIR", help="Write outputs and schedule.")]
 
 _ANEW = 7919
@@ -76,6 +83,7 @@ def run(
     allow: opt.AllowOpt = None,
     deterministic: opt.DeterministicOpt = False,
     input_: InputOpt = None,
+    at: AtOpt = None,
     check: CheckOpt = False,
     repeat: RepeatOpt = 10,
     seed: SeedOpt = 0,
@@ -98,10 +106,11 @@ def run(
     trace = Trace.of(line, tuple(dump or ()), time)
     given = load_schedule(request, trace)
     program = load_program(request, trace)
-    inputs = parse_inputs(line, tuple(input_ or ()), program)
+    some = _sizes(line, at, program, seed, given=bool(input_), written=output is not None)
+    inputs = parse_inputs(line, tuple(input_ or ()), closed(program, some[0]))
     chosen = device_or_default(device)
     opened = at_word(line, chosen, lambda: open_device(chosen))
-    _fits(line, file, program, opened, 3 if repeat else 2)
+    _fits(line, file, program, some, opened, 3 if repeat else 2)
     checked = make_plan(request, trace, program, given, opened.machine, opened.target)
     found = warn(request, checked.plan)
     _, text = make_kernel(trace, checked.plan, opened)
@@ -111,21 +120,44 @@ def run(
         mdh_file, *arrays = _outputs(Path(output), program)
         keep_inputs(line, output, read, {mdh_file: checked.plan.text, **dict.fromkeys(arrays)})
     built = trace.pipeline.build(opened, text)
-    ran = _run(checked.plan, built, opened, inputs, check=check, repeat=repeat, seed=seed)
+    all_ran: list[tuple[Plan, Ran]] = []
+    for sizes in some:
+        plan = plan_at(checked.plan, sizes)
+        with at_sizes(sizes):
+            all_ran.append((plan, _run(plan, built, opened, inputs, check=check, repeat=repeat, seed=seed)))
     if output is not None:
-        _write(line, Path(output), checked.plan, ran)
+        _write(line, Path(output), *all_ran[0])
     if json:
-        show_json(_as_json(checked, opened, ran, output, found))
+        show_json(_as_json(checked, opened, all_ran, output, found))
     else:
-        show(_text(checked, opened, ran))
+        show(_text(checked, opened, all_ran))
 
 
-def _fits(line: CommandLine, file: str, program: Program, device: Device, copies: int) -> None:
-    """Checks memory before any array is made. copies: of the arrays that the host holds at once. Raises
-    Failed F116 if the arrays exceed the device's memory, D104 if this process may not take as much."""
-    at_word(line, file, lambda: demand_fit(program, device.machine, device.spec))
-    own = sum(prod(b.shape) * b.dtype.bytes for b in program.buffers if not b.temp)
-    demand_room(f"{copies} copies of the arrays of `{program.name}`", copies * own)
+def _sizes(
+    line: CommandLine, at: list[str] | None, program: Program, seed: int, *, given: bool, written: bool
+) -> list[dict[str, int]]:
+    """The open sizes of each run. Raises Failed F107 for wrong ones, and for arrays that are given or written
+    at several."""
+    some = points(line, tuple(at or ()), program, seed)
+    if len(some) > 1 and (given or written):
+        option = "--input" if given else "-o"
+        headline = f"{option} is for one size, and open sizes are run at {len(some)}"
+        raise line.fail("F107", headline, option, help="choose it: --at " + ",".join(
+            f"{name}={value}" for name, value in some[1].items()))  # fmt: skip
+    return some
+
+
+def _fits(
+    line: CommandLine, file: str, program: Program, some: list[dict[str, int]], device: Device, copies: int
+) -> None:
+    """Checks memory before any array is made, at all sizes. copies: of the arrays that the host holds at
+    once. Raises Failed F116 if the arrays exceed the device's memory, D104 if this process may not take as
+    much."""
+    for sizes in some:
+        mine = closed(program, sizes)
+        at_word(line, file, partial(demand_fit, mine, device.machine, device.spec))
+        own = sum(prod(b.shape) * b.dtype.bytes for b in mine.buffers if not b.temp)
+        demand_room(f"{copies} copies of the arrays of `{mine.name}`", copies * own)
 
 
 def _run(
@@ -209,25 +241,39 @@ def _outputs(folder: Path, program: Program) -> tuple[Path, ...]:
     return (folder / f"{program.name}.mdh", *(folder / f"{name}.npy" for name in names))
 
 
-def _text(checked: Checked, device: Device, ran: Ran) -> str:
-    plan = checked.plan
-    lines = [f"{plan.program.name} on {device.spec} ({device.title}), {schedule_words(checked)}\n"]
-    if ran.verdicts:
-        kinds = {
-            "exact": "small integers, bit for bit where sums are exact",
-            "random": "random values, in bounds",
-        }
-        judges = ", ".join(dict.fromkeys(ran.judges))
-        lines.append(f"  correct  {'; '.join(kinds[v] for v in ran.verdicts)}; judge: {judges}\n")
-    if ran.timing is not None:
-        lines.append(timing_text(ran.timing, *work_of(plan)))
+def _text(checked: Checked, device: Device, all_ran: list[tuple[Plan, Ran]]) -> str:
+    program = checked.plan.program
+    lines = [f"{program.name} on {device.spec} ({device.title}), {schedule_words(checked)}\n"]
+    for plan, ran in all_ran:
+        if program.opens:
+            lines.append(f"  {point_text({s.name: plan.program.sizes[s.name] for s in program.opens})}\n")
+        if ran.verdicts:
+            kinds = {
+                "exact": "small integers, bit for bit where sums are exact",
+                "random": "random values, in bounds",
+            }
+            judges = ", ".join(dict.fromkeys(ran.judges))
+            lines.append(f"  correct  {'; '.join(kinds[v] for v in ran.verdicts)}; judge: {judges}\n")
+        if ran.timing is not None:
+            lines.append(timing_text(ran.timing, *work_of(plan)))
     return "".join(lines)
 
 
 def _as_json(
-    checked: Checked, device: Device, ran: Ran, output: str | None, found: tuple[Diagnostic, ...]
-) -> dict[str, Any]:
-    ops, least = work_of(checked.plan)
+    checked: Checked, device: Device, all_ran: list[tuple[Plan, Ran]], output: str | None,
+    found: tuple[Diagnostic, ...],
+) -> dict[str, Any]:  # fmt: skip
+    plan, ran = all_ran[0]
+    ops, least = work_of(plan)
+    opens = [s.name for s in checked.plan.program.opens]
+    each = [
+        {
+            "sizes": {name: one.program.sizes[name] for name in opens},
+            "timing": None if here.timing is None else asdict(here.timing),
+        }
+        for one, here in all_ran
+        if opens
+    ]
     return ok(
         "run",
         program=checked.plan.program.name,
@@ -241,6 +287,7 @@ def _as_json(
         operations=ops,
         compulsory_bytes=least,
         folder=output,
+        **({"at": each} if opens else {}),
         schedule=checked.plan.text,
         warnings=[render_json(d) for d in found],
     )

@@ -4,11 +4,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mdh.cli.command_line import CommandLine, at_span, at_word
-from mdh.cli.job import load_program, load_schedule
+from mdh.cli.job import load_schedule, load_timed_program
 from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.cli.tune_words import TuneWords, check_words, devices_of, goal_of
 from mdh.cli.values import parse_defines
+from mdh.frontend.c.open_defines import demand_closed
 from mdh.ir.program import Program
 from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
@@ -42,7 +43,7 @@ def orders_of(line: CommandLine, words: TuneWords, request: Request | None) -> L
 def _of_request(line: CommandLine, words: TuneWords, request: Request) -> Order:
     trace = Trace()
     schedule = load_schedule(request, trace)
-    program = load_program(request, trace)
+    program = load_timed_program(request, trace)
     defines = tuple(parse_defines(line, request.defines).items())
     options = (request.function, request.strict_fp, request.deterministic, request.allow)
     return _order(line, words, program, schedule, defines, options, None)
@@ -58,6 +59,7 @@ def _of_entry(line: CommandLine, words: TuneWords, entry: ProjectEntry) -> Order
             source, defines=defines, function=entry.function, strict_fp=entry.strict_fp, allow=entry.allow
         ),
     )
+    at_span(entry.at("file"), lambda: demand_closed([size.name for size in program.opens]))
     schedule = None
     if entry.schedule is not None:
         path = entry.schedule

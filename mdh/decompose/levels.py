@@ -31,7 +31,8 @@ def make_levels(plan: StagePlan, names: set[str]) -> Levels:
         index.append(_offset(pieces, chain, 0))
         for k in reversed(range(len(whole))):
             if not whole[k].exact:
-                guards.append(Guard(pieces[k][0], _offset(pieces, chain, k), whole[k].parent, d))
+                at = _offset(pieces, chain, k)
+                guards.append(Guard(pieces[k][0], at, whole[k].parent, d, whole[k].open))
         for k, bound in _short(plan.steps, d):
             guards.append(Guard(pieces[k][0], _offset(pieces, chain, k), bound, d))
     return Levels(tuple(by_dim), tuple(index), tuple(guards), tuple(d.extent for d in plan.stage.dims))
@@ -60,7 +61,7 @@ def _levels_of(steps: tuple[PlanStep, ...], d: int, name: str, taken: set[str]) 
         out.append(
             Level(
                 var, d, s, split.parts, split.tile, split.parent, split.layer, split.axis, split.rank,
-                split.cyclic if split.cyclic and split.cyclic < split.tile else 0,
+                split.cyclic if split.cyclic and split.cyclic < split.tile else 0, open=split.open,
             )
         )  # fmt: skip
     return out

@@ -46,7 +46,7 @@ def bound_launch(
     """One kernel bound to arrays and workspaces by their addresses. Raises DriverError."""
     arguments = arguments_of(entry, scalars, lambda name: ctypes.c_void_p(pointers[name]), ctypes_value)
     arguments += [encoded_map(a, pointers[a.buffer]) for a in entry.args if isinstance(a, TensorMap)]
-    launch = entry.launch
+    launch = entry.launch.at(scalars)
     shape = (*launch.grid, *launch.block, entry.dynamic_shared)
     return PackedLaunch(module, entry.name, shape, arguments, early=launch.early)
 

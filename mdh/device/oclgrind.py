@@ -140,8 +140,9 @@ class OclgrindCall(BoundCall):
         args = arguments_of(
             entry, self.scalars, lambda name: name, lambda v: [v.dtype.name, v.tobytes().hex()]
         )
-        block = entry.launch.block
-        size = [g * b for g, b in zip(entry.launch.grid, block, strict=True)]
+        at = entry.launch.at(self.scalars)
+        block = at.block
+        size = [g * b for g, b in zip(at.grid, block, strict=True)]
         return {"name": entry.name, "global": size, "local": list(block), "args": args}
 
     def _run(self, folder: Path) -> "subprocess.CompletedProcess[str]":

@@ -290,8 +290,9 @@ class OpenCLCall(BoundCall):
 
     def _prepared(self, kernel: Any, entry: EntryPoint, scalars: Mapping[str, Any]) -> "_Launch":
         values = tuple(arguments_of(entry, scalars, self.buffers.__getitem__, lambda value: value))
-        block = entry.launch.block
-        grid = tuple(g * b for g, b in zip(entry.launch.grid, block, strict=True))
+        at = entry.launch.at(scalars)
+        block = at.block
+        grid = tuple(g * b for g, b in zip(at.grid, block, strict=True))
         return _Launch(entry.name, kernel, values, self.seat.prepared(kernel, grid, block))
 
     def poison(self) -> None:

@@ -95,16 +95,16 @@ def conjunction(terms: Sequence[Expr | None]) -> Expr | None:
 
 def loop(
     var: str,
-    stop: int,
+    stop: Expr | int,
     body: Iterable[Stmt],
     kind: ForKind = ForKind.SEQ,
     factor: int = 0,
     *,
-    start: int = 0,
+    start: Expr | int = 0,
     step: int = 1,
 ) -> For:
     """`body` for each var from `start` up to `stop`, which it does not reach."""
-    return For(var, Const(start, I32), Const(stop, I32), Const(step, I32), tuple(body), kind, factor)
+    return For(var, num(start), num(stop), num(step), tuple(body), kind, factor)
 
 
 def loops(

@@ -115,6 +115,8 @@ class _Fusion:
         self.extent = prod(self.dims[name].extent for name in group)
         if self.extent > integer_range(I32)[1]:
             raise FusionError(f"together they have {self.extent} iterations, more than an int counts")
+        if any(self.dims[name].open is not None for name in group):
+            raise FusionError("the extent of one of them is an open size")
         self.runs = self._runs()
 
     def _demand_order(self) -> None:
@@ -149,7 +151,10 @@ class _Fusion:
         if run is None:
             return buffer
         first, last, shape = run.first, run.last, buffer.shape
-        return replace(buffer, shape=(*shape[:first], prod(shape[first : last + 1]), *shape[last + 1 :]))
+        seen = (*shape[:first], prod(shape[first : last + 1]), *shape[last + 1 :])
+        if not buffer.open:
+            return replace(buffer, shape=seen)
+        return replace(buffer, shape=seen, open=(*buffer.open[:first], None, *buffer.open[last + 1 :]))
 
     def _result(self, result: Result) -> Result:
         return replace(

@@ -12,15 +12,20 @@ DM and SM must be aligned to their size, at most 16 bytes. OpenCL kernels with o
 exempt.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from math import prod
+from typing import Any
 
 from mdh.hardware import CacheHint, Engine, Space, SyncScope
 from mdh.ir.copy_engine import CopyEngineStmt, TensorMap
 from mdh.ir.dtype import I32, DType
-from mdh.ir.expr import Expr
+from mdh.ir.expr import Binary, Call, Const, Expr, Var
+from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.matrix import MatrixStmt
 from mdh.ir.numerics import ByStage
+from mdh.ir.open_size import OpenExtent
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +37,9 @@ class Buf:
     index counts vectors. restrict, readonly: how a DM parameter is declared. align: bytes of proven
     alignment. swizzle: bytes of the XOR swizzle span of an SM buffer, whose rows are whole spans; 0 for none.
     volatile (DM only): other blocks write it while the kernel runs, so a load must not use an incoherent
-    cache. slack (SM only): elements behind the last one that may be read too.
+    cache. slack (SM only): elements behind the last one that may be read too. open (DM only): the extents
+    that open sizes give at the call; `shape` has their largest values. A stride with such a factor is then
+    not its value, but a number with those divisors alone that it has at every size.
     """
 
     name: str
@@ -46,10 +53,21 @@ class Buf:
     swizzle: int = 0
     volatile: bool = False
     slack: int = 0
+    open: tuple[OpenExtent | None, ...] = ()
+
+    @property
+    def least_shape(self) -> tuple[int, ...]:
+        """The extents at the least open sizes."""
+        if not self.open:
+            return self.shape
+        return tuple(n if o is None else o.least for n, o in zip(self.shape, self.open, strict=True))
 
     @property
     def elements(self) -> int:
         """Elements that the allocation holds, padding included; vectors if lanes > 1."""
+        if self.open:
+            # arrays have no gaps, and `strides` need not be those of the largest sizes
+            return prod(self.shape)
         last = sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True))
         return 1 + last + self.slack
 
@@ -226,7 +244,11 @@ Stmt = (
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """grid and block: counts along x, y, z; cluster: blocks. OpenCL's global size is grid * block."""
+    """grid and block: counts along x, y, z; cluster: blocks. OpenCL's global size is grid * block.
+
+    counts: the grid where open sizes give it, None where they do not; `grid` then has the largest counts.
+    sizes: the open sizes of the program, which the kernel may name, with their least and largest values.
+    """
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
@@ -235,6 +257,35 @@ class Launch:
     """From @occupancy: the blocks a multiprocessor that the compiler must leave room for; 0 if not stated."""
     early: bool = False
     """The kernel may be launched before the kernels in front have ended; its body has an AwaitKernels."""
+    counts: tuple[Expr | None, ...] = ()
+    sizes: tuple[tuple[str, int, int], ...] = ()
+
+    def count(self, axis: int) -> Expr:
+        """Blocks along an axis, of the open sizes where they give it."""
+        known = self.counts[axis] if self.counts else None
+        return Const(self.grid[axis], I32) if known is None else known
+
+    def at(self, sizes: Mapping[str, Any]) -> "Launch":
+        """The launch at values of the open sizes."""
+        if not self.counts:
+            return self
+        x, y, z = (count_at(self.count(a), sizes) for a in range(3))
+        return replace(self, grid=(x, y, z), counts=())
+
+
+def count_at(e: Expr, sizes: Mapping[str, Any]) -> int:
+    """The value of a count: sums, products and quotients of open sizes."""
+    match e:
+        case Const(int() as n):
+            return n
+        case Var(name):
+            return int(sizes[name])
+        case Binary(op, left, right):
+            a, b = count_at(left, sizes), count_at(right, sizes)
+            return {"+": a + b, "-": a - b, "*": a * b, "/": a // b}[op]
+        case Call(Intrinsic.IMIN, (left, right)):
+            return min(count_at(left, sizes), count_at(right, sizes))
+    raise AssertionError(f"no count: {e}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from mdh.hardware import Layer
 from mdh.ir.affine import Affine
+from mdh.ir.open_size import OpenExtent
 
 MOST_PEELS = 2
 """Loops with a remainder that get a separate last part, one inside the other; more would double code."""
@@ -23,7 +24,8 @@ class Level:
     layer, axis: the core layer whose units take the parts; None for a sequential loop. step: index of the
     plan's step that splits here. rank: place among the loops of that step. cyclic: elements dealt to each
     unit in turn; 0 for contiguous blocks. piece: where @cyclic cuts the parts of a core layer in two, the
-    level is the digit (unit id div piece) mod parts of the layer's coordinate.
+    level is the digit (unit id div piece) mod parts of its coordinate. open: the extent that is split,
+    if open sizes give it at the call; parts and parent are then the largest.
     """
 
     var: str
@@ -37,25 +39,42 @@ class Level:
     rank: int
     cyclic: int = 0
     piece: int = 1
+    open: OpenExtent | None = None
 
     @property
     def exact(self) -> bool:
+        """Whether every part is full, whatever the open sizes are."""
+        if self.open is not None:
+            return self.open.divisor % self.tile == 0
         return self.parts * self.tile == self.parent
 
     @property
     def full_parts(self) -> int:
-        """Parts 0 … full_parts-1 of a blocked split hold `tile` elements each; the last may be shorter."""
+        """Parts 0 … full_parts-1 of a blocked split hold `tile` elements each; the last may be shorter. At
+        the largest open sizes."""
         return self.parent // self.tile
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """`offset < bound` holds for points that exist. It is needed because `level` has a remainder."""
+    """`offset < bound` holds for points that exist. It is needed because `level` has a remainder. open: the
+    bound as a function of open sizes; `bound` is then its largest value."""
 
     level: Level
     offset: Affine
     bound: int
     dim: int
+    open: OpenExtent | None = None
+
+    @property
+    def least(self) -> int:
+        """The least bound: what is below it is below the bound at any size."""
+        return self.bound if self.open is None else self.open.least
+
+    @property
+    def divisor(self) -> int:
+        """Whatever the sizes are, the bound is a multiple of it."""
+        return self.bound if self.open is None else self.open.divisor
 
 
 @dataclass(frozen=True)

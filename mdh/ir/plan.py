@@ -4,7 +4,8 @@ Only `mdh.check` makes Plans; `mdh.lower` accepts nothing else, so the type is t
 All `^`, aliases, defaults and fallbacks are resolved; every step, the implied last one included, is explicit.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 
@@ -12,6 +13,7 @@ from mdh.hardware import THREADED, BlockOrder, CacheHint, Combine, Engine, Layer
 from mdh.ir.atoms import GROUP_LANES, Atom, Fragment, spread
 from mdh.ir.expr import Load
 from mdh.ir.fusion import Group
+from mdh.ir.open_size import OpenExtent
 from mdh.ir.program import Program, Stage
 from mdh.ir.tile import Tiles
 from mdh.machine import Machine
@@ -25,7 +27,7 @@ class Split:
     layer, axis: the core layer and axis whose units take the parts (axis 0, 1, 2 = x, y, z). None means a
     sequential loop, at place `rank` among the step's loops: 0 is outermost; FOR.n come first, then unnumbered
     dimensions in their order. cyclic: if > 0, @cyclic(n): element e of the parent goes to unit (e div n) mod
-    parts.
+    parts. open: the extent that is split, if open sizes give it at the call; parent is its largest value.
     """
 
     dim: int
@@ -37,6 +39,7 @@ class Split:
     cyclic: int = 0
     span: Span | None = field(default=None, compare=False, repr=False)
     """The entry of the third group; None if the user wrote none."""
+    open: OpenExtent | None = None
 
     @property
     def parts(self) -> int:
@@ -45,7 +48,8 @@ class Split:
     @property
     def exact(self) -> bool:
         """Whether there is no remainder, so that every part is full."""
-        return self.parent % self.tile == 0
+        whole = self.parent if self.open is None else self.open.divisor
+        return whole % self.tile == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +203,18 @@ class PlanStep:
         return m, n, k
 
 
+def with_open_splits(steps: Sequence[PlanStep], stage: Stage) -> tuple[PlanStep, ...]:
+    """The steps, in which the outermost split of each dimension whose extent is open knows that extent."""
+    out = list(steps)
+    for d, dim in enumerate(stage.dims):
+        at = next((s for s, step in enumerate(out) if step.splits[d].parts > 1), None)
+        if dim.open is not None and at is not None:
+            splits = out[at].splits
+            known = replace(splits[d], open=dim.open)
+            out[at] = replace(out[at], splits=(*splits[:d], known, *splits[d + 1 :]))
+    return tuple(out)
+
+
 @dataclass(frozen=True, slots=True)
 class Roles:
     """`@roles`: `load` warp groups of a block copy, the others, of which there are `math`, compute.
@@ -297,6 +313,11 @@ class StagePlan:
                 if split.layer == layer:
                     n *= split.parts
         return n
+
+    @cached_property
+    def opens(self) -> tuple[Split, ...]:
+        """The splits whose number of parts the call gives."""
+        return tuple(s for step in self.steps for s in step.splits if s.open is not None)
 
     def axis_parts(self, layer: Layer | None, axis: int) -> int:
         for step in self.steps:

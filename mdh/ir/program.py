@@ -11,6 +11,7 @@ from math import inf, isnan, nan, prod
 
 from mdh.ir.dtype import DType, integer_range
 from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Select, walk
+from mdh.ir.open_size import OpenExtent, OpenSize
 from mdh.ir.statement import PlacedStatement
 from mdh.ir.syntax import Function
 from mdh.source import Source, Span
@@ -32,7 +33,8 @@ class Dim:
     """A loop of the nest, normalised: `name` runs over 0 <= name < extent.
 
     The C loop variable is start + step * name; index functions and scalar functions are already written in
-    terms of the normalised variable. Names are unique in the stage.
+    terms of the normalised variable. Names are unique in the stage. open: the extent as a function of open
+    sizes; `extent` is then its largest value.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Dim:
     start: int = 0
     step: int = 1
     span: Span | None = field(default=None, compare=False, repr=False)
+    open: OpenExtent | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +224,9 @@ class Buffer:
     reach: int = field(default=0, compare=False, repr=False)
     """For a plain pointer, the number of elements up to the last one that the C may touch. Its last row may
     be shorter than the others."""
+    open: tuple[OpenExtent | None, ...] = field(default=(), repr=False)
+    """The extents that are functions of open sizes, by dimension; `shape` then has their largest values.
+    Empty if there are none."""
 
     def takes(self, shape: tuple[int, ...]) -> bool:
         """Whether an array of this shape fits the parameter. An array for a plain pointer may be longer."""
@@ -235,12 +241,14 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A scalar parameter. size: its bound value, if the C uses it in a loop bound or subscript."""
+    """A scalar parameter. size: its bound value, if the C uses it in a loop bound or subscript. open: the
+    range of an open size; `size` is then its largest value."""
 
     name: str
     dtype: DType
     size: int | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
+    open: OpenSize | None = field(default=None, repr=False)
 
 
 CONSENTS = ("tf32",)
@@ -278,6 +286,11 @@ class Program:
     @cached_property
     def scalar_of(self) -> dict[str, Scalar]:
         return {s.name: s for s in self.scalars}
+
+    @cached_property
+    def opens(self) -> tuple[OpenSize, ...]:
+        """The sizes that each call binds, in C's order."""
+        return tuple(s.open for s in self.scalars if s.open is not None)
 
     @cached_property
     def sizes(self) -> dict[str, int]:

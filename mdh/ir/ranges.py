@@ -31,6 +31,11 @@ class Known:
     names: Mapping[str, Range] = field(default_factory=dict)
     limits: tuple[tuple[Affine, int], ...] = ()
 
+    @staticmethod
+    def of(launch: Launch) -> "Known":
+        """What is known where a kernel begins: the ranges of open sizes."""
+        return Known(launch, {name: (least, most) for name, least, most in launch.sizes})
+
     def within_loop(self, s: For) -> "Known":
         """What is known inside the body of a loop."""
         return self._with(s.var, loop_range(s, self))

@@ -21,11 +21,12 @@ from mdh.ir.kernel import Alloc, Barrier, Buf, Comment, ForKind, If, Let, Stmt, 
 from mdh.ir.layout import Level
 from mdh.ir.matrix import MmaWait
 from mdh.ir.plan import PlanStep, Product
-from mdh.lower.copies import StagedCopy, plan_copies
+from mdh.lower.copies import plan_copies
 from mdh.lower.declarations import TokenRing
 from mdh.lower.fragments import stated
 from mdh.lower.nest import Emit, Nest
 from mdh.lower.scope import Key, Role, Scope, key_of
+from mdh.lower.staged_copy import StagedCopy
 
 
 def boxed(step: PlanStep) -> bool:

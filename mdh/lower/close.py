@@ -5,18 +5,20 @@ run ends. The starting value enters once; the epilogue runs once, after the last
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from mdh.hardware import THREADED, Layer, Space, SyncScope
 from mdh.ir.affine import offset
 from mdh.ir.construct import ZERO, conjunction, load_each, loop, mul, num, store_each, when
 from mdh.ir.expr import Const, Expr, Load, Var
-from mdh.ir.kernel import Alloc, Barrier, Buf, For, ForKind, Stmt, Store
+from mdh.ir.kernel import Alloc, Barrier, Buf, For, ForKind, If, Stmt, Store
 from mdh.ir.layout import Level
 from mdh.ir.program import DimKind
 from mdh.lower.deal import deal, over_box, wrap
 from mdh.lower.finish import begin, bind, finish, reduction_loops, store_state
 from mdh.lower.fold import Fold, combine, identity
 from mdh.lower.nest import Nest
+from mdh.lower.open_edges import open_part
 from mdh.lower.scope import Region, Scope
 from mdh.lower.threads import combine_threads, split_threads
 from mdh.lower.trip_counts import trip_counts
@@ -113,6 +115,11 @@ def _through(nest: Nest, region: Region, order: list[str], scope: Scope, inner: 
     def part(start: int, stop: int, known: Scope) -> For:
         return loop(var, stop, _through(nest, region, rest, known, inner), kind, start=start)
 
+    opened = open_part(nest, level, scope, frozenset(rest))
+    if opened is not None and rest and _last_of_dim(nest, level, rest):
+        inside = replace(scope, inside=scope.inside | {level.dim})
+        whole, edge = (_through(nest, region, rest, known, inner) for known in (inside, scope))
+        return [loop(var, level.parts, [If(opened.whole, tuple(whole), tuple(edge))], kind)]
     ends = trip_counts(nest, level, scope, frozenset(rest))
     if ends is None:
         return [part(0, level.parts, scope)]
@@ -122,6 +129,12 @@ def _through(nest: Nest, region: Region, order: list[str], scope: Scope, inner: 
     if ends.begun > ends.whole:
         out.append(part(ends.whole, ends.begun, scope.at_part(var, ends.whole)))
     return out
+
+
+def _last_of_dim(nest: Nest, level: Level, rest: list[str]) -> bool:
+    """Of the loops still to come, only lanes of a vector go on in the level's dimension."""
+    mine = [nest.levels.of_var(v) for v in rest if nest.levels.of_var(v).dim == level.dim]
+    return len(mine) == 1 and mine[0].layer is Layer.VEC
 
 
 def _store_order(nest: Nest, region: Region) -> list[str]:

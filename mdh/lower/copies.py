@@ -6,49 +6,34 @@ Registers are filled by each thread for itself.
 """
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 
-from mdh.decompose.multicast import Sharing, sharing_of
+from mdh.decompose.multicast import sharing_of
 from mdh.hardware import Engine, Space
 from mdh.ir.affine import Affine
-from mdh.ir.construct import ZERO, add, at_least, conjunction, digit, div, less, loop, mod, scaled, shifted
-from mdh.ir.expr import Expr, Var
-from mdh.ir.kernel import Alloc, Buf, ForKind, Let, Move, Stmt
-from mdh.ir.layout import Axis, row_major
+from mdh.ir.construct import (
+    ZERO,
+    add,
+    loop,
+    scaled,
+    sub,
+)
+from mdh.ir.expr import Const, Expr, Var
+from mdh.ir.kernel import Alloc, Buf, ForKind, Let, Move, Stmt, Store
+from mdh.ir.layout import row_major
 from mdh.ir.plan import Staging
-from mdh.ir.tile import BOX_LINE, Boxes
+from mdh.ir.program import DimKind
+from mdh.ir.tile import BOX_LINE
 from mdh.ir.tile import Copy as Node
 from mdh.lower.deal import deal, wrap
 from mdh.lower.nest import Nest, dm_buf
-from mdh.lower.overread import Overread, Slack, no_overread, overread
-from mdh.lower.scope import Instance, Key, Point, Scope, whole
+from mdh.lower.open_edges import clamped
+from mdh.lower.scope import Instance, Scope, whole
+from mdh.lower.staged_copy import VECTOR_BYTES, StagedCopy, addresses, in_bounds, lanes_of
 
-VECTOR_BYTES = 16
 WORDS = (4, 8, 16)
 """Bytes that one instruction moves."""
-VECTOR_LANES = 16
-"""Elements of OpenCL's longest vectors."""
-
-
-@dataclass(frozen=True, slots=True)
-class StagedCopy:
-    """One staged access group: `dst` receives what `src` holds of `buffer`.
-
-    offset: where the copied part begins in the buffer of `dst`, by dim; empty: at its start. boxes: in which
-    the copy engine copies it. sharing: with other blocks of the cluster.
-    """
-
-    staging: Staging
-    key: Key
-    dst: Instance
-    src: Instance
-    offset: tuple[int, ...] = ()
-    boxes: Boxes | None = None
-    sharing: Sharing | None = None
-
-    def into(self, slot: Affine) -> "StagedCopy":
-        """The copy into one of the slots of `dst`."""
-        return replace(self, dst=replace(self.dst, slot=slot))
 
 
 def plan_copies(nest: Nest, number: int, scope: Scope, *, pipelined: bool = False) -> list[StagedCopy]:
@@ -109,22 +94,84 @@ def emit_copy(nest: Nest, copy: StagedCopy, scope: Scope) -> list[Stmt]:
 
 def _private(nest: Nest, copy: StagedCopy, scope: Scope) -> list[Stmt]:
     """A loop nest over the instance's coordinates, in the order of its storage, unrolled for registers."""
+    plain = nest.cpu and copy.dst.buf.space is Space.SM and copy.dst.slot is None and not copy.offset
+    cut = _cut_by_open(nest, copy, scope) if plain else None
+    if cut is not None:
+        return _ended(nest, copy, cut, scope)
+    names, shape = _coordinates(nest, copy)
+    return _loops(nest, copy, scope, names, dict(enumerate(shape)))
+
+
+def _coordinates(nest: Nest, copy: StagedCopy) -> tuple[list[str], tuple[int, ...]]:
+    """(variables, extents) of a copy's coordinates."""
+    shape = tuple(a.extent for a in copy.dst.axes)
+    return [nest.fresh(f"c_{copy.staging.buffer}{k}") for k in range(len(shape))], shape
+
+
+def _cut_by_open(nest: Nest, copy: StagedCopy, scope: Scope) -> int | None:
+    """The only dim along which the copy may leave its source, if an open size ends that, and rows of the
+    copy are whole."""
+    cuts = [
+        k
+        for k, known in enumerate(copy.src.buf.open[: len(copy.dst.axes) - 1])
+        if known is not None and copy.dst.axes[k].pace == 1 and not copy.dst.axes[k].packed
+    ]
+    for k in cuts:
+        ended = replace(copy, ended=k)
+        where = (ZERO,) * len(copy.dst.axes)
+        if in_bounds(nest, copy, where, scope)[0] is not None:
+            return k if in_bounds(nest, ended, where, scope)[0] is None else None
+    return None
+
+
+def _ended(nest: Nest, copy: StagedCopy, cut: int, scope: Scope) -> list[Stmt]:
+    """The copy up to where the array ends along `cut`, and zeros behind it. None read those along a reduced
+    dimension, whose loops end there, too: they are left out."""
+    axis, known = copy.dst.axes[cut], copy.src.buf.open[cut]
+    assert known is not None
+    low = nest.expr(axis.low, scope)
+    rows = nest.fresh(f"rows_{copy.staging.buffer}")
+    let = Let(rows, clamped(sub(known.expr, low), axis.extent))
+    names, shape = _coordinates(nest, copy)
+    inside = _loops(nest, replace(copy, ended=cut), scope, names, {**dict(enumerate(shape)), cut: Var(rows)})
+    if all(nest.stage.dims[int(name)].kind is DimKind.PW for name in copy.key[1][cut].names):
+        return [let, *inside]
+    more, _ = _coordinates(nest, copy)
+    index = tuple(
+        Var(n) if extent > 1 or k == cut else ZERO
+        for k, (n, extent) in enumerate(zip(more, shape, strict=True))
+    )
+    body: tuple[Stmt, ...] = (Store(copy.dst.buf.name, index, Const(0, copy.dst.buf.dtype)),)
+    for k in reversed(_storage_order(copy)):
+        if k == cut:
+            body = (loop(more[k], shape[k], body, start=Var(rows)),)
+        elif shape[k] > 1:
+            body = (loop(more[k], shape[k], body),)
+    return [let, *inside, *body]
+
+
+def _storage_order(copy: StagedCopy) -> list[int]:
+    dst, rank = copy.dst.buf, len(copy.dst.axes)
+    return sorted(range(rank), key=lambda k: -dst.strides[k + len(dst.shape) - rank])
+
+
+def _loops(
+    nest: Nest, copy: StagedCopy, scope: Scope, names: list[str], stops: Mapping[int, Expr | int]
+) -> list[Stmt]:
+    """Loops over the coordinates up to `stops`."""
     dst = copy.dst.buf
     kind = ForKind.UNROLL if dst.space is Space.RM else ForKind.SEQ
-    shape = tuple(a.extent for a in copy.dst.axes)
-    names = [nest.fresh(f"c_{copy.staging.buffer}{k}") for k in range(len(shape))]
-    lanes = _lanes(nest, copy, scope)
-    order = sorted(range(len(shape)), key=lambda k: -dst.strides[k + len(dst.shape) - len(shape)])
-    coordinates: list[Expr] = [Var(name) if n > 1 else ZERO for name, n in zip(names, shape, strict=True)]
+    lanes = lanes_of(nest, copy, scope)
+    coordinates: list[Expr] = [Var(name) if stops[k] != 1 else ZERO for k, name in enumerate(names)]
     body: tuple[Stmt, ...] = (_move(nest, copy, coordinates, lanes, scope),)
-    for k in reversed(order):
-        if shape[k] == 1:
+    for k in reversed(_storage_order(copy)):
+        if stops[k] == 1:
             continue
-        step = lanes if k == len(shape) - 1 else 1
-        if step == shape[k]:
+        step = lanes if k == len(names) - 1 else 1
+        if step == stops[k]:
             body = (Let(names[k], ZERO), *body)
         else:
-            body = (loop(names[k], shape[k], body, kind, step=step),)
+            body = (loop(names[k], stops[k], body, kind, step=step),)
     return list(body)
 
 
@@ -137,108 +184,6 @@ def _move(nest: Nest, copy: StagedCopy, coordinates: list[Expr], lanes: int, sco
         copy.dst.buf.name, dst_index, copy.src.buf.name, src_index, lanes,
         copy.staging.engine, copy.staging.cache, pred, exact=copy.staging.vec is not None,
     )  # fmt: skip
-
-
-def addresses(
-    nest: Nest, copy: StagedCopy, coordinates: list[Expr], scope: Scope
-) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
-    """(index in dst, index in src) of the element at the instance's coordinates."""
-    offset = copy.offset or (0,) * len(coordinates)
-    dst = [shifted(c, n) for c, n in zip(coordinates, offset, strict=True)]
-    axes = zip(copy.dst.axes, copy.src.axes, coordinates, strict=True)
-    src = [_source_index(nest, axis, source, c, scope) for axis, source, c in axes]
-    if copy.src.span:
-        src = [div(src[-1], copy.src.span), *src[:-1], mod(src[-1], copy.src.span)]
-    slots = [() if i.slot is None else (nest.expr(i.slot, scope),) for i in (copy.dst, copy.src)]
-    return (*slots[0], *dst), (*slots[1], *src)
-
-
-def _source_index(nest: Nest, axis: Axis, source: Axis, c: Expr, scope: Scope) -> Expr:
-    """The index along the source's axis of the element at coordinate c of `axis`."""
-    # digits of the coordinate stand for the variables that the tile runs over
-    digits = {name: digit(c, radix, parts, axis.points) for name, parts, _, radix in axis.variables}
-    if source.packed and not axis.packed:
-        return nest.expr(source.local(Affine()), scope.with_values(digits))
-    pace = None if source.packed else axis.pace
-    if pace is not None:
-        where = source.local(axis.low + Affine.of({"@c": pace}))
-        return nest.expr(where, scope.with_values({"@c": c}))
-    inside = Affine.of({name: coefficient for name, _, coefficient, _ in axis.variables})
-    return nest.expr(source.local(axis.low + inside), scope.with_values(digits))
-
-
-def in_bounds(
-    nest: Nest, copy: StagedCopy, where: tuple[Expr, ...], scope: Scope
-) -> tuple[Expr | None, Slack]:
-    """The condition that an index lies in the copy's source (`where`: in the source's own coordinates), None
-    where that is proven; and the slack of buffers without which it is not."""
-    ranges = nest.ranges(scope)
-    terms: list[Expr] = []
-    past = _overread(nest, copy, scope)
-    axes = zip(copy.dst.axes, copy.src.axes, where[len(where) - len(copy.dst.axes) :], strict=True)
-    for k, (axis, source, e) in enumerate(axes):
-        if source.packed:
-            continue
-        size = source.extent
-        low, high = source.local(axis.low).bounds(ranges)
-        reach = axis.extent - 1
-        if axis.packed:
-            reach = sum(abs(c) * (parts - 1) for _, parts, c, _ in axis.variables)
-        if low < 0:
-            terms.append(at_least(e, 0))
-        further = past if high + reach < size else past.along(k, high + reach - size + 1)
-        if further is None:
-            terms.append(less(e, size))
-        else:
-            past = further
-    return conjunction(terms), past.slack
-
-
-def _overread(nest: Nest, copy: StagedCopy, scope: Scope) -> Overread:
-    """What a thread's own copy of a copy may read past its source's edge."""
-    if copy.dst.buf.space is not Space.RM or not isinstance(scope.leaf, Point):
-        return no_overread(nest)
-    return overread(nest, copy.src, copy.key[1], nest.guards(scope), nest.declarations.slack)
-
-
-def _lanes(nest: Nest, copy: StagedCopy, scope: Scope) -> int:
-    """Widest vector of a copy: contiguous on both sides, and proven aligned (GPU) at every start."""
-    dst, src = copy.dst, copy.src
-    k = len(dst.axes) - 1
-    if k < 0 or src.axes[k].packed or dst.axes[k].packed:
-        return 1
-    if dst.buf.strides[-1] != 1 or src.buf.strides[-1] != 1:
-        return 1
-    size = dst.buf.dtype.bytes
-    whole = nest.cpu and not dst.buf.swizzle  # the chunks of a swizzle stay whole, what is wider does not
-    fitting = (nest.machine.vector_bytes if whole else VECTOR_BYTES) // size
-    widest = copy.staging.vec or max(1, min(fitting, VECTOR_LANES))
-    if copy.staging.engine == Engine.ASYNC and copy.staging.vec is None:
-        widest = VECTOR_BYTES // size
-    n = widest
-    while n > 1 and not _aligned(nest, copy, n, scope):
-        n //= 2
-    return n
-
-
-def _aligned(nest: Nest, copy: StagedCopy, n: int, scope: Scope) -> bool:
-    dst, src = copy.dst, copy.src
-    k = len(dst.axes) - 1
-    if dst.axes[k].extent % n:
-        return False
-    inside = in_bounds(nest, copy, (ZERO,) * (k + 1), scope)[0] is None
-    if nest.cpu:
-        return inside
-    # with aligned starts, an edge at a multiple has each vector on one side
-    if not inside and src.axes[k].extent % n:
-        return False
-    if copy.offset and copy.offset[k] % n:
-        return False
-    fixed = {v: Affine((), c) for v, c in scope.fixed.items()}
-    low = src.axes[k].local(dst.axes[k].low).substitute(fixed)
-    starts = [low.const, *(c for _, c in low.terms)]
-    rows = [*dst.buf.strides[:-1], *src.buf.strides[:-1]]
-    return all(x % n == 0 for x in (*starts, *rows))
 
 
 # -- all threads of the block ------------------------------------------------------------------
@@ -261,7 +206,7 @@ def _cooperative(nest: Nest, copy: StagedCopy, scope: Scope) -> list[Stmt]:
 def copy_shape(nest: Nest, copy: StagedCopy, scope: Scope) -> tuple[list[int], int, int]:
     """(accesses per dim, elements a load, elements a store) of a copy that all threads share."""
     shape = [a.extent for a in copy.dst.axes]
-    width = lanes = _lanes(nest, copy, scope)
+    width = lanes = lanes_of(nest, copy, scope)
     if lanes == 1 and copy.staging.engine == Engine.PLAIN:
         width = _gather_lanes(nest, copy, scope)
         lanes = _short_row(copy) if width == 1 else 1
@@ -286,7 +231,7 @@ def _gather_lanes(nest: Nest, copy: StagedCopy, scope: Scope) -> int:
         return 1
     dst = copy.dst
     row = replace(dst.buf, strides=(*(0,) * (len(dst.buf.shape) - 1), 1))
-    return _lanes(nest, replace(copy, dst=replace(dst, buf=row)), scope)
+    return lanes_of(nest, replace(copy, dst=replace(dst, buf=row)), scope)
 
 
 def _gathering(nest: Nest, copy: StagedCopy, coordinates: list[Expr], lanes: int, scope: Scope) -> list[Stmt]:

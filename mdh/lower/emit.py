@@ -5,8 +5,8 @@ from itertools import combinations
 from typing import assert_never
 
 from mdh.hardware import Engine, Layer, Space, SyncScope
-from mdh.ir.construct import conjunction, less, loop
-from mdh.ir.expr import Var
+from mdh.ir.construct import conjunction, less, loop, sub
+from mdh.ir.expr import Expr, Var
 from mdh.ir.kernel import Alloc, Barrier, Comment, Commit, For, ForKind, If, Stmt, Wait
 from mdh.ir.layout import MOST_PEELS, Level
 from mdh.ir.matrix import MmaWait
@@ -19,7 +19,8 @@ from mdh.lower.copies import emit_copy, plan_copies
 from mdh.lower.finish import stated_width
 from mdh.lower.fragments import stated
 from mdh.lower.group_atoms import emit_group_atoms
-from mdh.lower.nest import Emit, Nest
+from mdh.lower.nest import Emit, Nest, all_parts, whole_parts
+from mdh.lower.open_edges import OpenEnds, open_ends, open_part
 from mdh.lower.pipeline_loop import emit_pipelined, pipelines
 from mdh.lower.point import emit_point
 from mdh.lower.promotion import close_first, open_first
@@ -72,15 +73,30 @@ def _versions(nest: Nest, edges: list[Level], scope: Scope, emit: Emit) -> list[
     copied = any(s.region is Space.SM for step in nest.plan.steps for s in step.stagings)
     if len(sums) == 1 and sums[0].full_parts and copied and not nest.cpu and nest.role is None:
         return _by_parts(nest, sums[0], [lv for lv in edges if lv is not sums[0]], scope, emit)
+    opened = [lv for lv in edges if lv.open is not None]
+    if opened and nest.cpu and len(opened) < len(edges):
+        return _by_open(nest, opened, [lv for lv in edges if lv.open is None], scope, emit)
     scope = replace(scope, peels=1)
     interior = emit(nest, replace(scope, full=scope.full | {lv.var for lv in edges}))
     if any(lv.full_parts == 0 for lv in edges):
         return emit(nest, scope)
-    cond = conjunction([less(Var(lv.var), lv.full_parts) for lv in edges])
+    cond = conjunction([less(Var(lv.var), whole_parts(lv)) for lv in edges])
     assert cond is not None
-    split = nest.cpu and len(edges) <= MOST_EDGES
+    split = nest.cpu and len(edges) <= MOST_EDGES and not opened
     edge = _edges(nest, edges, scope, emit) if split else emit(nest, scope)
     return [If(cond, (Comment("whole tiles"), *interior), (Comment("tiles cut by the edge"), *edge))]
+
+
+def _by_open(nest: Nest, opened: list[Level], others: list[Level], scope: Scope, emit: Emit) -> list[Stmt]:
+    """On a CPU: versions of the blocks that are full along open dimensions, and of those that are not.
+
+    opened, others: the levels over open dimensions, and those whose last part is known.
+    """
+    full = replace(scope, full=scope.full | {lv.var for lv in opened})
+    cond = conjunction([less(Var(lv.var), whole_parts(lv)) for lv in opened])
+    assert cond is not None
+    whole, edge = (_versions(nest, others, known, emit) for known in (full, scope))
+    return [If(cond, tuple(whole), tuple(edge))]
 
 
 def _by_parts(nest: Nest, level: Level, edges: list[Level], scope: Scope, emit: Emit) -> list[Stmt]:
@@ -103,7 +119,8 @@ def _edges(nest: Nest, edges: list[Level], scope: Scope, emit: Emit) -> list[Stm
     for last in reversed([c for n in range(1, len(edges) + 1) for c in combinations(edges, n)]):
         inside = [lv for lv in edges if lv not in last]
         fixed = {lv.var: lv.full_parts for lv in last}
-        body = emit(nest, replace(scope, fixed=fixed, full=frozenset(lv.var for lv in inside)))
+        full = scope.full | {lv.var for lv in inside}
+        body = emit(nest, replace(scope, fixed=fixed, full=full))
         test = conjunction([less(Var(lv.var), lv.full_parts) for lv in inside]) if out else None
         out = body if test is None else [If(test, tuple(body), tuple(out))]
     return out
@@ -207,6 +224,18 @@ def _loop(nest: Nest, level: Level, scope: Scope) -> list[Stmt]:
     inner = scope.at(scope.position + 1)
     if level.layer is Layer.VEC:
         return [_lanes(nest, level, scope, inner)]
+    if level.open is not None:
+        return _open_loop(nest, level, scope, inner)
+    part = open_part(nest, level, scope, nest.below(scope.position))
+    slack = lanes_slack(nest, level, scope) if part is not None else None
+    if part is not None and slack is not None:
+        # lanes past the edge compute, too, in the vectors that begin inside
+        nest.declarations.extend(slack)
+        body = emit(nest, filled(inner, nest, level))
+        return [_for(nest, level, 0, level.parts, [If(part.begun, tuple(body))], _kind(nest, level))]
+    opened = open_ends(nest, level, scope, nest.below(scope.position))
+    if opened is not None and scope.peels < MOST_CUTS and _pipelined(nest, scope.position + 1) is None:
+        return _open_tile(nest, level, opened, inner)
     ends = trip_counts(nest, level, scope, nest.below(scope.position))
     slack = lanes_slack(nest, level, scope) if ends is not None and ends.begun > ends.whole else None
     step = _pipelined(nest, scope.position + 1)
@@ -230,6 +259,32 @@ def _loop(nest: Nest, level: Level, scope: Scope) -> list[Stmt]:
     return [*main, _for(nest, level, level.full_parts, level.full_parts + 1, tail, ForKind.UNROLL)]
 
 
+def _open_loop(nest: Nest, level: Level, scope: Scope, inner: Scope) -> list[Stmt]:
+    """A loop whose trip count the call gives: the full parts, then the last one, if there is one."""
+    whole = replace(inner, full=inner.full | {level.var})
+    step = _pipelined(nest, scope.position + 1)
+    if scope.peels >= MOST_PEELS and not level.exact:
+        return _parts(nest, level, all_parts(level), step, inner)
+    if level.exact:
+        return _parts(nest, level, whole_parts(level), step, whole)
+    main = _parts(nest, level, whole_parts(level), step, replace(whole, peels=scope.peels + 1))
+    last = emit(nest, replace(inner, peels=scope.peels + 1))
+    return [*main, loop(level.var, all_parts(level), last, start=whole_parts(level))]
+
+
+def _open_tile(nest: Nest, level: Level, ends: OpenEnds, inner: Scope) -> list[Stmt]:
+    """On a CPU: the loop through a tile that an open size cuts. The parts that lie inside, then the last one
+    up to the edge."""
+    known = {**inner.ends, level.var: sub(ends.begun, 1)}
+    inner = replace(inner, peels=inner.peels + 1, ends=known)
+    whole = emit(nest, replace(inner, inside=inner.inside | {level.dim}))
+    main = loop(level.var, ends.whole, whole, _kind(nest, level))
+    if ends.whole == ends.begun:
+        return [*ends.lets, main]
+    last = emit(nest, inner)
+    return [*ends.lets, main, loop(level.var, ends.begun, last, start=ends.whole)]
+
+
 def _ended_loop(nest: Nest, level: Level, ends: TripCounts, step: int | None, inner: Scope) -> list[Stmt]:
     """The loop of a block with the last part of a sum: turns without guards, and the last one."""
     out: list[Stmt] = []
@@ -244,7 +299,8 @@ def _ended_loop(nest: Nest, level: Level, ends: TripCounts, step: int | None, in
 def _lanes(nest: Nest, level: Level, scope: Scope, inner: Scope) -> For:
     """The lanes of a vector, all of them or those up to the edge."""
     ends = trip_counts(nest, level, scope, nest.below(scope.position))
-    slack = None if ends is None else lanes_slack(nest, level, scope)
+    cut = ends is not None or open_part(nest, level, scope, nest.below(scope.position)) is not None
+    slack = lanes_slack(nest, level, scope) if cut else None
     if slack is not None:
         nest.declarations.extend(slack)
         return _for(nest, level, 0, level.parts, emit(nest, filled(inner, nest, level)), ForKind.VEC)
@@ -265,11 +321,12 @@ def _boxed_below(nest: Nest, position: int) -> bool:
     return any(isinstance(it, int) and boxed(nest.plan.steps[it]) for it in nest.items[position:])
 
 
-def _parts(nest: Nest, level: Level, count: int, step: int | None, inner: Scope) -> list[Stmt]:
+def _parts(nest: Nest, level: Level, count: Expr | int, step: int | None, inner: Scope) -> list[Stmt]:
     """The first `count` parts of a loop; step: whose copies are pipelined in it."""
     if nest.stream is not None and level == nest.stream.level:
         return [shared_loop(nest, nest.stream, emit(nest, inner))]
     if step is not None and boxed(nest.plan.steps[step]):
+        assert isinstance(count, int), "K118 refuses boxes of arrays that stay open"
         return emit_boxed_loop(nest, level, count, step, inner, _below_step)
     if step is not None:
         return emit_pipelined(nest, level, count, step, inner, _below_step)
@@ -297,6 +354,8 @@ def _below_step(nest: Nest, scope: Scope) -> list[Stmt]:
 
 def _kind(nest: Nest, level: Level) -> ForKind:
     unroll = nest.plan.steps[level.step].unroll
+    if level.open is not None:
+        return ForKind.SEQ
     whole = unroll == 0 or (unroll is None and _stores_wide(nest, level))
     return ForKind.UNROLL if whole else ForKind.SEQ
 
@@ -310,7 +369,7 @@ def _stores_wide(nest: Nest, level: Level) -> bool:
     return any((stated_width(nest, o.buffer) or 1) > 1 for fold in maps for o in fold.outputs)
 
 
-def _for(nest: Nest, level: Level, start: int, stop: int, body: list[Stmt], kind: ForKind) -> For:
+def _for(nest: Nest, level: Level, start: int, stop: Expr | int, body: list[Stmt], kind: ForKind) -> For:
     unroll = nest.plan.steps[level.step].unroll
     kind, factor = stated(unroll) if kind is ForKind.SEQ else (kind, 0)
     return loop(level.var, stop, body, kind, factor, start=start)

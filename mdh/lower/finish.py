@@ -12,7 +12,7 @@ from mdh.ir.layout import Level, row_major
 from mdh.ir.program import Buffer, DimKind, Output, component
 from mdh.lower.deal import Dealt, deal
 from mdh.lower.fold import Fold, combine, identity
-from mdh.lower.nest import Nest
+from mdh.lower.nest import Nest, last_part
 from mdh.lower.scope import Scope
 
 
@@ -252,7 +252,7 @@ def _plain(fold: Fold) -> bool:
 
 
 def _all_at(outer: list[Level], scope: Scope, *, last: bool) -> Expr:
-    ends = [(lv, scope.ends.get(lv.var, lv.parts - 1) if last else 0) for lv in outer]
+    ends = [(lv, scope.ends.get(lv.var, last_part(lv)) if last else 0) for lv in outer]
     out = conjunction([equal(scope.value(lv.var), end) for lv, end in ends])
     assert out is not None
     return out

@@ -14,19 +14,21 @@ from mdh.ir.expr import Call, Expr, Var
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, ForKind, Let, Stmt
 from mdh.ir.layout import Level
-from mdh.lower.copies import StagedCopy, emit_copy
+from mdh.lower.copies import emit_copy
 from mdh.lower.nest import Nest
 from mdh.lower.scope import Scope
+from mdh.lower.staged_copy import StagedCopy
 
 
 @dataclass(frozen=True, slots=True)
 class PipelinedLoop:
-    """The loop over the first `trips` parts of a level, whose copies lie in `slots` slots. unroll: as the
-    schedule states it. point: inside of the loop, where the copies stand."""
+    """The loop over the first `trips` parts of a level, whose copies lie in `slots` slots. trips: of the open
+    sizes where they give it. unroll: as the schedule states it. point: inside of the loop, where the copies
+    stand."""
 
     nest: Nest
     level: Level
-    trips: int
+    trips: Expr | int
     slots: int
     unroll: int | None
     point: Scope
@@ -60,6 +62,9 @@ Turn = Callable[[Slot], list[Stmt]]
 def first_fragments(pipeline: PipelinedLoop, copies: list[StagedCopy]) -> list[Stmt]:
     """The registers of all slots, and the parts that the first turn finds loaded."""
     out: list[Stmt] = [Alloc(c.dst.buf) for c in copies]
+    if not copies:
+        return out
+    assert isinstance(pipeline.trips, int), "K118 refuses registers in loops whose trip count stays open"
     for part in range(min(pipeline.slots - 1, pipeline.trips)):
         out.extend(pipeline.fill(copies, Affine((), part), num(part)))
     return out
@@ -74,6 +79,7 @@ def next_fragments(pipeline: PipelinedLoop, copies: list[StagedCopy], slot: Slot
     if not copies:
         return []
     nest, n = pipeline.nest, pipeline.slots
+    assert isinstance(pipeline.trips, int), "K118 refuses registers in loops whose trip count stays open"
     ahead: Expr = add(pipeline.part, n - 1)
     last = num(pipeline.trips - 1)
     part, fill = nest.fresh(f"next_{pipeline.level.var}"), nest.fresh("fill")
@@ -90,6 +96,7 @@ def turns(pipeline: PipelinedLoop, turn: Turn, *, fragmented: bool) -> list[Stmt
     n, trips, unroll, var = pipeline.slots, pipeline.trips, pipeline.unroll, pipeline.level.var
     if not fragmented:
         return [loop(var, trips, turn(Slot()), *stated(unroll))]
+    assert isinstance(trips, int), "K118 refuses registers in loops whose trip count stays open"
     if unroll == 0 or trips <= n:
         slot = pipeline.nest.fresh(f"slot_{var}")
         let = Let(slot, mod(pipeline.part, n))

@@ -17,26 +17,33 @@ Fresh = Callable[[str], str]
 """Makes a name that is not in use from the one that is wanted."""
 
 
-def tile_of(grid: Grid, width: int, height: int, tile: Expr, fresh: Fresh) -> tuple[list[Stmt], Expr, Expr]:
-    """(definitions, x, y) of tile number `tile` in a grid of width × height."""
+def tile_of(
+    grid: Grid, width: Expr | int, height: Expr | int, tile: Expr, fresh: Fresh
+) -> tuple[list[Stmt], Expr, Expr]:
+    """(definitions, x, y) of tile number `tile` in a grid of width × height, which open sizes may give."""
     match grid.order:
         case BlockOrder.GROUPED:
-            return _grouped(min(grid.group, height), width, height, tile, fresh)
+            group = min(grid.group, height) if isinstance(height, int) else grid.group
+            return _grouped(group, width, height, tile, fresh)
         case BlockOrder.HILBERT:
+            assert isinstance(width, int) and isinstance(height, int), "K117 refuses open grids"
             return _hilbert(width, height, tile, fresh)
         case _:
             return [], _op("%", tile, width), _op("/", tile, width)
 
 
-def _grouped(group: int, width: int, height: int, tile: Expr, fresh: Fresh) -> tuple[list[Stmt], Expr, Expr]:
+def _grouped(
+    group: int, width: Expr | int, height: Expr | int, tile: Expr, fresh: Fresh
+) -> tuple[list[Stmt], Expr, Expr]:
     """`group` rows at a time, column by column inside a group; the last group may be lower."""
     number, within = fresh("group"), fresh("in_group")
+    whole = group * width if isinstance(width, int) else mul(width, group)
     lets: list[Stmt] = [
-        Let(number, _op("/", tile, group * width)),
-        Let(within, _op("%", tile, group * width)),
+        Let(number, _op("/", tile, whole)),
+        Let(within, _op("%", tile, whole)),
     ]
     rows: Expr = Const(group, I32)
-    if height % group:
+    if not isinstance(height, int) or height % group:
         left = sub(height, mul(Var(number), group))
         rows = Call(Intrinsic.IMIN, (Const(group, I32), left), I32)
         height_name = fresh("group_rows")
@@ -100,7 +107,7 @@ def _hilbert(width: int, height: int, tile: Expr, fresh: Fresh) -> tuple[list[St
     return lets, out_x, out_y
 
 
-def _op(op: str, e: Expr, n: int) -> Expr:
+def _op(op: str, e: Expr, n: Expr | int) -> Expr:
     if n == 1:
         return e if op == "/" else ZERO
-    return Binary(op, e, Const(n, I32), I32)
+    return Binary(op, e, num(n), I32)

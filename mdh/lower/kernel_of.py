@@ -1,13 +1,14 @@
 """A nest to a finished Kernel: bind the units, run the passes, list the parameters."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from mdh.hardware import Combine
 from mdh.ir.affine import from_expr
-from mdh.ir.dtype import DType
+from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Var, loads, walk
-from mdh.ir.kernel import Alloc, Buf, Comment, Kernel, Stmt, Workspace
-from mdh.ir.program import Program
+from mdh.ir.kernel import Alloc, Buf, Comment, Kernel, Launch, Stmt, Workspace
+from mdh.ir.program import Program, Scalar
 from mdh.ir.walk import expressions, reads, statements, writes
 from mdh.lower.boxes import token_end, token_start
 from mdh.lower.close_boxed import store_end
@@ -45,7 +46,7 @@ def kernel_of(
     text = (*fused, *(Alloc(b) for b in shared.values()), *bound)
     bufs = {n: dm_buf(b, readonly=True) for n, b in nest.buffers.items()}
     bufs.update((w.buf.name, w.buf) for w in counters)
-    scalars = tuple((s.name, s.dtype) for s in nest.program.scalars)
+    scalars = tuple((s.name, _given_as(s)) for s in nest.program.scalars)
     launch = launch_of(nest)
     maps = tuple(nest.declarations.maps.values())
     raw = Kernel(nest.name, nest.stage.name, tuple(bufs.values()), scalars, launch, text, maps=maps)
@@ -54,7 +55,7 @@ def kernel_of(
     params = _buffers(nest, done, bufs, (*known, *(n for n in bufs if n not in known)))
     if begins_early(done, params, nest.target, nest.machine):
         launch, done = replace(launch, early=True), awaiting(done)
-    used = _scalars(done, nest.program)
+    used = _scalars(done, nest.program, launch, params)
     return replace(raw, buffers=params, scalars=used, launch=launch, body=done), counters
 
 
@@ -105,6 +106,16 @@ def _buffers(
     )
 
 
-def _scalars(body: tuple[Stmt, ...], program: Program) -> tuple[tuple[str, DType], ...]:
-    used = {n.name for s in statements(body) for e in expressions(s) for n in walk(e) if isinstance(n, Var)}
-    return tuple((s.name, s.dtype) for s in program.scalars if s.name in used)
+def _scalars(
+    body: tuple[Stmt, ...], program: Program, launch: Launch, buffers: Iterable[Buf]
+) -> tuple[tuple[str, DType], ...]:
+    """Those that the kernel names, or that give the number of its blocks or a stride."""
+    named = [*(e for s in statements(body) for e in expressions(s)), *(e for e in launch.counts if e)]
+    used = {n.name for e in named for n in walk(e) if isinstance(n, Var)}
+    used |= {name for b in buffers for o in b.open[1:] if o is not None for name in o.form.names}
+    return tuple((s.name, _given_as(s)) for s in program.scalars if s.name in used)
+
+
+def _given_as(scalar: Scalar) -> DType:
+    """The type in which kernels take a number: `int` for open sizes, whatever the C calls them."""
+    return scalar.dtype if scalar.open is None else I32

@@ -16,15 +16,19 @@ from mdh.ir.kernel import For, Launch, Let, Stmt
 from mdh.ir.layout import Level
 from mdh.lower.grid_order import tile_of
 from mdh.lower.look_back import draw_ticket
-from mdh.lower.nest import Nest
+from mdh.lower.nest import Nest, all_parts
 from mdh.lower.scope import Role
 from mdh.lower.stream import shared_tiles
 from mdh.lower.threads import thread_stride
+
+Count = Expr | int
+"""A number of blocks, of the open sizes where they give it."""
 
 
 def launch_of(nest: Nest) -> Launch:
     """Grid, block and cluster shape of a nest."""
     plan = nest.plan
+    sizes = tuple((s.name, s.least, s.most) for s in nest.program.opens)
     clusters = tuple(plan.axis_parts(Layer.CLU, a) for a in range(3))
     blocks = tuple(plan.axis_parts(Layer.BLK, a) for a in range(3))
     grid = (clusters[0] * blocks[0], clusters[1] * blocks[1], clusters[2] * blocks[2])
@@ -34,16 +38,45 @@ def launch_of(nest: Nest) -> Launch:
         size, count = prod(blocks), prod(clusters)
         slots = nest.machine.clusters(size) * max(1, plan.grid.occupancy)
         count = min(count, slots) if plan.grid.persistent else count
-        return Launch((count * size, 1, 1), _block(nest), (size, 1, 1), _least_blocks(nest))
+        return Launch((count * size, 1, 1), _block(nest), (size, 1, 1), _least_blocks(nest), sizes=sizes)
+    x, y, z = counts = tuple(_blocks(nest, a) for a in range(3))
+    line: Count = _product(x, y, z)
     if plan.grid.persistent:
         total = nest.stream.iterations if nest.stream else grid[0] * grid[1] * grid[2]
         slots = nest.machine.units * max(1, plan.grid.occupancy)
         grid = (min(total, slots), 1, 1)
+        least = line if isinstance(line, int) else Call(Intrinsic.IMIN, (line, num(slots)), I32)
+        counts = (least, 1, 1)
     elif nest.counter:
         grid = (grid[0] * grid[1] * grid[2], 1, 1)
+        counts = (line, 1, 1)
     elif plan.grid.order != BlockOrder.ROWS:
         grid = (grid[0] * grid[1], 1, grid[2])
-    return Launch(grid, _block(nest), cluster, _least_blocks(nest))
+        counts = (_product(x, y), 1, z)
+    open_counts = tuple(None if isinstance(n, int) else n for n in counts)
+    return Launch(
+        grid, _block(nest), cluster, _least_blocks(nest), sizes=sizes,
+        counts=open_counts if any(open_counts) else (),
+    )  # fmt: skip
+
+
+def _blocks(nest: Nest, axis: int) -> Count:
+    """Blocks of the grid along an axis, of the open sizes where they give it."""
+    opened = (
+        lv for lv in nest.levels.all if lv.open is not None and lv.layer is Layer.BLK and lv.axis == axis
+    )
+    found = next(opened, None)
+    if found is not None:
+        return all_parts(found)
+    return nest.plan.axis_parts(Layer.CLU, axis) * nest.plan.axis_parts(Layer.BLK, axis)
+
+
+def _product(*counts: Count) -> Count:
+    known = prod(n for n in counts if isinstance(n, int))
+    out: Count = known
+    for n in (n for n in counts if not isinstance(n, int)):
+        out = n if out == 1 else mul(n, out)
+    return out
 
 
 def _in_line(nest: Nest) -> bool:
@@ -92,13 +125,13 @@ def bind_blocks(nest: Nest, body: list[Stmt]) -> list[Stmt]:
     if nest.stream is not None:
         tile = nest.stream.tile
         return [shared_tiles(nest.stream, (*_tile_lets(nest, Var(tile)), *body))]
-    total = plan.units(Layer.BLK) * plan.units(Layer.CLU)
+    total = _product(*(_blocks(nest, a) for a in range(3)))
     tile = nest.fresh("tile")
     inner = (*_tile_lets(nest, Var(tile)), *body)
     return [_in_turn(nest, tile, _block_id(0), total, launch_of(nest).grid[0], inner)]
 
 
-def _in_turn(nest: Nest, tile: str, first: Expr, total: int, count: int, body: tuple[Stmt, ...]) -> For:
+def _in_turn(nest: Nest, tile: str, first: Expr, total: Count, count: int, body: tuple[Stmt, ...]) -> For:
     """The loop of @persistent: from `first` on, every `count`-th tile. A team leaves out those of others."""
     teams = nest.plan.teams if nest.role is Role.MATH else 1
     start = first if teams == 1 else add(first, scaled(nest.team, count))
@@ -178,14 +211,17 @@ def _tile_lets(
 ) -> list[Stmt]:
     """Coordinates of `layers` from a linear tile number, in the order the schedule asks for."""
     plan = nest.plan
-    sizes = [prod(plan.axis_parts(layer, a) for layer in layers) for a in range(3)]
+    sizes: list[Count] = [prod(plan.axis_parts(layer, a) for layer in layers) for a in range(3)]
+    if layers == BLOCKED:
+        sizes = [_blocks(nest, a) for a in range(3)]
     lets: list[Stmt] = []
     if third is None:
         third = ZERO
-        if sizes[2] > 1:
-            third = div(tile, sizes[0] * sizes[1])
+        if sizes[2] != 1:
+            of_plane = _product(sizes[0], sizes[1])
+            third = div(tile, of_plane)
             plane = nest.fresh("plane")
-            lets.append(Let(plane, mod(tile, sizes[0] * sizes[1])))
+            lets.append(Let(plane, mod(tile, of_plane)))
             tile = Var(plane)
     more, x, y = tile_of(plan.grid, sizes[0], sizes[1], tile, nest.fresh)
     lets.extend(more)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from mdh.decompose.accesses import affine_index
 from mdh.hardware import Combine, Layer, Space
 from mdh.ir.affine import Affine, to_expr
-from mdh.ir.construct import ZERO, conjunction, div, less, mod
+from mdh.ir.construct import ZERO, add, conjunction, div, less, mod, sub
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Const, Expr, Load, Var, map_children, substitute
 from mdh.ir.kernel import Buf, Stmt
@@ -162,11 +162,12 @@ class Nest:
             for g in self.levels.guards
             if (dims is None or g.dim in dims)
             and g.level.var not in scope.full
-            and g.offset.bounds(ranges)[1] >= g.bound
+            and (g.open is None or g.dim not in scope.inside)
+            and g.offset.bounds(ranges)[1] >= g.least
         ]
 
     def condition(self, guards: Iterable[Guard], scope: Scope) -> Expr | None:
-        return conjunction([less(self.expr(g.offset, scope), g.bound) for g in guards])
+        return conjunction([less(self.expr(g.offset, scope), bound_of(g)) for g in guards])
 
     def exists(self, scope: Scope, *kinds: DimKind) -> Expr | None:
         """The condition that the point lies inside the dims of these kinds, None where that is known."""
@@ -227,11 +228,42 @@ class Nest:
         return div(whole, span), mod(whole, span)
 
 
+def bound_of(guard: Guard) -> Expr | int:
+    """The bound, of the open sizes where they give it."""
+    return guard.bound if guard.open is None else guard.open.expr
+
+
+def whole_parts(level: Level) -> Expr | int:
+    """The number of full parts, of the open sizes where they give it."""
+    return level.full_parts if level.open is None else div(level.open.expr, level.tile)
+
+
+def last_part(level: Level) -> Expr | int:
+    """The number of the last part that begins inside."""
+    count = all_parts(level)
+    return count - 1 if isinstance(count, int) else sub(count, 1)
+
+
+def all_parts(level: Level) -> Expr | int:
+    """The number of parts that begin inside, of the open sizes where they give it."""
+    if level.open is None:
+        return level.parts
+    whole = level.open.expr if level.exact else add(level.open.expr, level.tile - 1)
+    return div(whole, level.tile)
+
+
 Emit = Callable[[Nest, Scope], list[Stmt]]
 """Makes the code from a place on."""
 
 
 def dm_buf(buffer: Buffer, *, readonly: bool) -> Buf:
     """The kernel's view of a program array: row major, 16-byte aligned."""
-    strides = row_major(buffer.shape)
-    return Buf(buffer.name, Space.DM, buffer.dtype, buffer.shape, strides, readonly=readonly, align=16)
+    factors = buffer.shape
+    if buffer.open:
+        each = zip(buffer.shape, buffer.open, strict=True)
+        factors = tuple(n if o is None else o.stride_factor for n, o in each)
+    strides = row_major(factors)
+    return Buf(
+        buffer.name, Space.DM, buffer.dtype, buffer.shape, strides, readonly=readonly, align=16,
+        open=buffer.open,
+    )  # fmt: skip

@@ -20,11 +20,12 @@ from mdh.ir.layout import Level
 from mdh.ir.plan import PlanStep
 from mdh.ir.walk import trips
 from mdh.lower.atoms import loads_ahead
-from mdh.lower.copies import StagedCopy, addresses, copy_shape, emit_copy, in_bounds, plan_copies
+from mdh.lower.copies import copy_shape, emit_copy, plan_copies
 from mdh.lower.deal import Dealt, deal
 from mdh.lower.fragments import PipelinedLoop, Slot, first_fragments, next_fragments, stated, turns
 from mdh.lower.nest import Emit, Nest
 from mdh.lower.scope import Instance, Key, NextFragments, Scope
+from mdh.lower.staged_copy import StagedCopy, addresses, in_bounds
 
 MOST_PREFETCHED = 64
 """Elements a thread may hold in registers for the next part; beyond that it copies without them."""
@@ -39,7 +40,9 @@ def pipelines(nest: Nest, step: PlanStep) -> bool:
     return any(s.region == Space.RM or not nest.cpu for s in step.stagings)
 
 
-def emit_pipelined(nest: Nest, level: Level, trips: int, number: int, point: Scope, emit: Emit) -> list[Stmt]:
+def emit_pipelined(
+    nest: Nest, level: Level, trips: Expr | int, number: int, point: Scope, emit: Emit
+) -> list[Stmt]:
     """The loop over `level` in which copies of the step with this number fill the step's slots.
 
     point: at the item of the step. emit: makes what stands below it.
@@ -154,12 +157,22 @@ def _start_of_turn(
 def _prologue(pipeline: PipelinedLoop, flying: list[StagedCopy], plain: list[StagedCopy]) -> list[Stmt]:
     out: list[Stmt] = []
     for part in range(pipeline.slots - 1):
-        if flying and part < pipeline.trips:
-            out.append(If(Const(1, I32), tuple(_copies(pipeline, flying, num(part)))))
+        exists = _exists(pipeline, part)
+        if flying and exists is not None:
+            out.append(If(exists, tuple(_copies(pipeline, flying, num(part)))))
         if flying:
             out.append(Commit())
-    out.extend(If(Const(1, I32), tuple(_copies(pipeline, [c], ZERO))) for c in plain)
+    first = _exists(pipeline, 0)
+    assert first is not None
+    out.extend(If(first, tuple(_copies(pipeline, [c], ZERO))) for c in plain)
     return out
+
+
+def _exists(pipeline: PipelinedLoop, part: int) -> Expr | None:
+    """The condition that the loop has this part, None where it surely has not."""
+    if isinstance(pipeline.trips, int):
+        return Const(1, I32) if part < pipeline.trips else None
+    return less(part, pipeline.trips)
 
 
 def _copies(pipeline: PipelinedLoop, copies: list[StagedCopy], part: Expr) -> list[Stmt]:

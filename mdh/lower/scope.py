@@ -223,8 +223,10 @@ class Scope:
     peels: int = 0
     limits: Mapping[str, int] = field(default_factory=dict)
     """Loop variables that take fewer values here than their level has parts."""
-    ends: Mapping[str, int] = field(default_factory=dict)
+    ends: Mapping[str, Expr | int] = field(default_factory=dict)
     """Last values of loops that end early, whether or not this is the part in which they do."""
+    inside: frozenset[int] = frozenset()
+    """Dimensions with an open extent whose points all exist here."""
     ahead: NextFragments | None = None
     """Of the loop around atoms, if their fragments are loaded ahead."""
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mdh.hardware import Combine, Layer
-from mdh.ir.plan import Grid, PlanStep, Split, StagePlan
+from mdh.ir.plan import Grid, PlanStep, Split, StagePlan, with_open_splits
 from mdh.ir.program import DimKind, Program, Stage
 from mdh.machine import Machine
 
@@ -27,11 +27,12 @@ class Blocking:
     block_axis: int | None = None
     thread_tile: int = 0
     thread_axis: int | None = None
+    open: bool = False
 
 
 def simple_plan(program: Program, stage: Stage, machine: Machine) -> StagePlan:
     """Blocks over the cc dims, threads over the last of them (and over `part` where results are few)."""
-    cuts = [Blocking(d.extent, d.extent, None, d.extent) for d in stage.dims]
+    cuts = [Blocking(d.extent, d.extent, None, d.extent, open=d.open is not None) for d in stage.dims]
     cc = [cut for cut, dim in zip(cuts, stage.dims, strict=True) if dim.kind is DimKind.CC and dim.extent > 1]
     parts = [cut for cut, dim in zip(cuts, stage.dims, strict=True) if dim.kind is not DimKind.CC]
     if machine.kind == "cpu":
@@ -55,7 +56,9 @@ def _gpu(cc: list[Blocking], parts: list[Blocking], machine: Machine) -> None:
     lanes = 1
     if cc:
         last = cc[-1]
-        lanes = min(THREADS, last.extent, 32 if few else THREADS)
+        # an open extent is split over blocks, so that its largest value has several parts
+        most = max(1, last.extent // 2) if last.open else last.extent
+        lanes = min(THREADS, most, 32 if few else THREADS)
         last.block_tile, last.thread_tile, last.block_axis = lanes, 1, 0
         last.thread_axis = 0 if lanes > 1 else None
     for axis, cut in enumerate(cc[:-1][-2:][::-1], 1):
@@ -78,7 +81,7 @@ def plan_of(program: Program, stage: Stage, cuts: list[Blocking], combine: tuple
     threads = [(c.block_tile, c.thread_tile, c.thread_axis) for c in cuts]
     points = [(c.thread_tile, 1, None) for c in cuts]
     steps = (_step(1, blocks, Layer.BLK), _step(2, threads, Layer.THR), _step(3, points, Layer.THR))
-    return StagePlan(program, stage, steps, (0, 1, 2), Grid(), (combine,))
+    return StagePlan(program, stage, with_open_splits(steps, stage), (0, 1, 2), Grid(), (combine,))
 
 
 def _step(number: int, cuts: Sequence[tuple[int, int, int | None]], layer: Layer) -> PlanStep:

@@ -33,7 +33,7 @@ def trip_counts(nest: Nest, level: Level, scope: Scope, inner: frozenset[str]) -
     whole = begun = count
     for guard in nest.guards(scope):
         weight = guard.offset.coefficient(level.var)
-        if guard.dim != level.dim or weight <= 0:
+        if guard.dim != level.dim or weight <= 0 or guard.open is not None:
             continue
         room = _room(guard, level, ranges, inner)
         if room is not None:

@@ -12,9 +12,10 @@ from mdh.ir.construct import equal
 from mdh.ir.expr import Var
 from mdh.ir.kernel import If, Stmt
 from mdh.ir.layout import Axis, Level
-from mdh.lower.copies import StagedCopy, emit_copy
+from mdh.lower.copies import emit_copy
 from mdh.lower.nest import Nest
 from mdh.lower.scope import Instance, Scope
+from mdh.lower.staged_copy import StagedCopy
 
 
 def emit_window(nest: Nest, copy: StagedCopy, level: Level, scope: Scope) -> list[Stmt]:

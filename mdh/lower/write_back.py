@@ -73,7 +73,7 @@ def _width(nest: Nest, region: Region, o: Output, buf: Buf, scope: Scope) -> int
         if g.offset.names & mine:
             if not _dense(g.offset, region):
                 return 1
-            rows += [g.bound, *_starts(g.offset, mine)]
+            rows += [g.divisor, *_starts(g.offset, mine)]
     lanes = min(VECTOR_BYTES // buf.dtype.bytes, stated_width(nest, o.buffer) or VECTOR_BYTES)
     while lanes > 1 and any(n % lanes for n in rows):
         lanes //= 2

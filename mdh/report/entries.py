@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mdh.ir.program import Program, Result, Stage
+from mdh.ir.program import Dim, Program, Result, Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def entries_of(
     inputs, outputs = program.inputs(stage), program.outputs(stage)
     return Entries(
         stage.name,
-        tuple(DimRow(d.name, d.extent, _kind(stage, d.kind.value), d.start, d.step) for d in stage.dims),
+        tuple(DimRow(d.name, d.extent, _kind(stage, d), d.start, d.step) for d in stage.dims),
         tuple(_buffer(program, name) for name in inputs),
         tuple(_buffer(program, name) for name in outputs),
         _skeleton(stage, inputs, outputs, [f"fuse {', '.join(group)}" for group in fused], only=only),
@@ -53,10 +53,12 @@ def entries_of(
     )
 
 
-def _kind(stage: Stage, kind: str) -> str:
-    """`cc`, or the class with the operators that combine along it: `pw(+)`, `ps(max)`."""
-    ops = sorted({r.op.name for r in stage.results if r.op is not None})
-    return kind if kind == "cc" or not ops else f"{kind}({', '.join(ops)})"
+def _kind(stage: Stage, dim: Dim) -> str:
+    """`cc`, or the class with the operators that combine along it: `pw(+)`, `ps(max)`; then, where open sizes
+    give the extent, how: `cc open(M)`."""
+    kind, ops = dim.kind.value, sorted({r.op.name for r in stage.results if r.op is not None})
+    out = kind if kind == "cc" or not ops else f"{kind}({', '.join(ops)})"
+    return out if dim.open is None else f"{out} open({dim.open})"
 
 
 def _buffer(program: Program, name: str) -> BufferRow:
@@ -71,7 +73,7 @@ def _skeleton(
     stage: Stage, inputs: tuple[str, ...], outputs: tuple[str, ...], fuses: list[str], *, only: bool
 ) -> str:
     """A first step; in a section of its own if the program has several stages."""
-    tiles = ", ".join(str(d.extent) for d in stage.dims)
+    tiles = ", ".join(str(d.extent) if d.open is None else "^" for d in stage.dims)
     carets = ",".join("^" for _ in stage.dims)
     ins, outs = ",".join("^" for _ in inputs), ",".join("^" for _ in outputs)
     memory = f"( {ins} ; {outs} )" if inputs else f"( ; {outs} )"

@@ -88,10 +88,21 @@ class C(OpenCL):
         at = int(axis.value)
         if call.fn == Intrinsic.THREAD_ID or grid[at] == 1:
             return "0"
+        if scope.kernel.launch.counts:
+            return self._digit(at, scope)
         inner = grid[0] ** (at > 0) * grid[1] ** (at > 1)
         outer = grid[at + 1 :]
         out = f"group / {inner}" if inner > 1 else "group"
         return f"{out} % {grid[at]}" if any(n > 1 for n in outer) else out
+
+    def _digit(self, at: int, scope: PrintScope) -> str:
+        """The same where open sizes give the grid."""
+        launch = scope.kernel.launch
+        counts = [text(launch.count(a), scope, self, POSTFIX) for a in range(3)]
+        inner = " * ".join(counts[a] for a in range(at) if launch.grid[a] > 1)
+        inner = f"({inner})" if " * " in inner else inner
+        out = f"group / {inner}" if inner else "group"
+        return f"{out} % {counts[at]}" if any(n > 1 for n in launch.grid[at + 1 :]) else out
 
     def call(self, e: Call, scope: PrintScope) -> ExprText:
         lanes = lanes_of(e, scope)

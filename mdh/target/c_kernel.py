@@ -7,6 +7,8 @@ from math import prod
 from mdh.ir.kernel import Buf, Kernel
 from mdh.target.c import C
 from mdh.target.c_helpers import STREAMED
+from mdh.target.clike import POSTFIX
+from mdh.target.clike import text as value
 from mdh.target.dialect import PrintScope
 from mdh.target.shared import SharedSlot, shared_layout
 from mdh.target.signature import assemble, scope_of, wrapped
@@ -28,6 +30,10 @@ def c_kernel(kernel: Kernel, entry: str, names: Mapping[str, str]) -> tuple[str,
     params += [f"{dialect.value_type(dtype)} {scope.name(name)}" for name, dtype in kernel.scalars]
     first = [_local(s, scope, dialect) for s in slots]
     groups = prod(kernel.launch.grid)
+    said = str(groups)
+    if kernel.launch.counts:
+        counts = [kernel.launch.count(a) for a in range(3) if kernel.launch.grid[a] > 1]
+        said = " * ".join(value(n, scope, dialect, POSTFIX) for n in counts)
     if groups == 1:
         text = _ordered(assemble(kernel, (), f"void {entry}", params, first, dialect, scope))
     else:
@@ -37,7 +43,7 @@ def c_kernel(kernel: Kernel, entry: str, names: Mapping[str, str]) -> tuple[str,
         text = assemble(kernel, (), f"{head} {one}", [*params, f"{counter} group"], first, dialect, scope)
         text = _ordered(text)
         named = [scope.name(n) for n in (*(b.name for b in kernel.buffers), *(n for n, _ in kernel.scalars))]
-        text += "\n" + _shared_out(entry, one, params, named, groups, counter)
+        text += "\n" + _shared_out(entry, one, params, named, said, counter)
     return text, (slots[-1].end if slots else 0, 0)
 
 
@@ -48,12 +54,14 @@ def _ordered(text: str) -> str:
     return f"{text.removesuffix(END)}    {STREAMED}();\n{END}"
 
 
-def _shared_out(entry: str, one: str, params: list[str], named: list[str], groups: int, counter: str) -> str:
-    """The kernel: groups in any order, each by one thread."""
+def _shared_out(entry: str, one: str, params: list[str], named: list[str], groups: str, counter: str) -> str:
+    """The kernel: groups in any order, each by one thread. groups: their number, which open sizes may give: a
+    single one then wakes no other thread."""
+    alone = "" if groups.isdecimal() else f" if({groups} > 1)"
     lines = [
         *wrapped(f"void {entry}", params),
         "{",
-        "    #pragma omp parallel for schedule(dynamic)",
+        f"    #pragma omp parallel for schedule(dynamic){alone}",
         f"    for ({counter} group = 0; group < {groups}; ++group)",
         *indented(indented(wrapped(one, [*named, "group"]))),
     ]

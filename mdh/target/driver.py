@@ -13,6 +13,7 @@ from mdh.ir.expr import Expr, Load, Var, loads, map_children
 from mdh.ir.numerics import OWN, ByStage
 from mdh.ir.program import Buffer, DimKind, Program, Scalar, Stage
 from mdh.ir.ranges import Range
+from mdh.target.driver_sizes import open_main, open_sizes, size_variable
 from mdh.target.header import parameters, scalar_type
 from mdh.target.host import HostNames
 
@@ -247,6 +248,8 @@ def driver(program: Program, host: HostNames, before: str, device: str, numerics
     for old, new in EIGHTHS_TABLE if eighths else ():
         table = table.replace(old, new)
     checks = CHECKS.replace("@FILL@", EIGHTHS_FILL if eighths else "")
+    if program.opens:
+        table = table.replace("static const struct array arrays", "static struct array arrays")
     return (
         BEGIN
         + (f'#include "{HEADER}"\n' if eighths else "")
@@ -255,9 +258,10 @@ def driver(program: Program, host: HostNames, before: str, device: str, numerics
         + table.replace("SINGLE", f"{_single(program, numerics):.2g}".replace("e-0", "e-"))
         + "".join(rows)
         + checks.replace("@VALUE@", EIGHTHS_VALUE if eighths else "")
+        + open_sizes(program)
         + _reference(host.function, program)
         + device
-        + MAIN
+        + (open_main(MAIN, program) if program.opens else MAIN)
     )
 
 
@@ -282,10 +286,18 @@ def _single(program: Program, numerics: ByStage) -> float:
 def size_checks(program: Program, host: HostNames) -> list[str]:
     """Lines with which a launcher refuses other sizes than those that its kernels are compiled for."""
     return [
-        f"    if ({host[p.name]} != {p.size})\n        return -1;"
+        f"    if ({_refused(p, host[p.name])})\n        return -1;"
         for p in parameters(program)
         if isinstance(p, Scalar) and p.size is not None
     ]
+
+
+def _refused(p: Scalar, name: str) -> str:
+    """The condition in C that the kernels do not take the value."""
+    if p.open is None:
+        return f"{name} != {p.size}"
+    multiple = f" || {name} % {p.open.multiple}" if p.open.multiple > 1 else ""
+    return f"{name} < {p.open.least} || {name} > {p.open.most}{multiple}"
 
 
 def call_arguments(program: Program, array: str) -> list[str]:
@@ -294,7 +306,8 @@ def call_arguments(program: Program, array: str) -> list[str]:
     count = 0
     for p in parameters(program):
         if isinstance(p, Scalar):
-            out.append(str(p.size if p.size is not None else 2))
+            given = size_variable(p.name) if p.open is not None else str(p.size)
+            out.append(given if p.size is not None else "2")
         else:
             out.append(f"{array}[{count}]")
             count += 1

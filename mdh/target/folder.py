@@ -2,12 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 
 from mdh.frontend.c.defines import size_spans
 from mdh.include import HEADER, header_text
 from mdh.ir.copy_engine import TensorMap
+from mdh.ir.expr import Const
+from mdh.ir.expression_text import expression_text
+from mdh.ir.kernel import Launch
 from mdh.ir.program import Buffer, Program, Scalar
 from mdh.release import release
 from mdh.target.driver import needs_header, reference_types
@@ -47,18 +50,23 @@ def manifest(text: KernelText, program: Program, function: str, files: tuple[str
 def _parameter(p: Buffer | Scalar, program: Program) -> dict[str, object]:
     if isinstance(p, Scalar):
         kind = "size" if p.size is not None else "scalar"
+        if p.open is not None:
+            span = {"least": p.open.least, "most": p.open.most, "multiple": p.open.multiple}
+            return {"name": p.name, "kind": "open_size", "dtype": p.dtype.name, "range": span}
         return {"name": p.name, "kind": kind, "dtype": p.dtype.name, "value": p.size}
     read = any(p.name in s.read for s in program.stages)
     written = any(p.name in s.written for s in program.stages)
     access = "update" if read and written else "write" if written else "read"
-    return {"name": p.name, "kind": "array", "dtype": p.dtype.name, "shape": list(p.shape), "access": access}
+    each = zip(p.shape, p.open or (None,) * len(p.shape), strict=True)
+    shape = [n if o is None else str(o) for n, o in each]
+    return {"name": p.name, "kind": "array", "dtype": p.dtype.name, "shape": shape, "access": access}
 
 
 def _kernel(k: EntryPoint) -> dict[str, object]:
     return {
         "name": k.name,
         "stage": k.stage,
-        "grid": list(k.launch.grid),
+        "grid": _grid(k.launch),
         "block": list(k.launch.block),
         "cluster": list(k.launch.cluster),
         "shared_static": k.static_shared,
@@ -66,6 +74,12 @@ def _kernel(k: EntryPoint) -> dict[str, object]:
         "early": k.launch.early,
         "arguments": [_argument(a) for a in k.args],
     }
+
+
+def _grid(launch: Launch) -> list[int | str]:
+    """Blocks along x, y, z: numbers, or expressions of open sizes."""
+    counts = [launch.count(a) for a in range(3)]
+    return [int(e.value) if isinstance(e, Const) else expression_text(e) for e in counts]
 
 
 def _argument(a: Arg) -> dict[str, object]:
@@ -217,9 +231,17 @@ def _reference(
         own = f"user_{own}"
     sizes = size_spans(program.source)
     bound = {k: v for k, v in sorted(defines.items()) if k not in sizes}
-    macros = [f"#define {k} {v}" for k, v in bound.items()]
+    # macros that stay open are variables, which the call of the reference sets
+    added = [s.name for s in program.opens if s.name in bound]
+    bound |= {name: _variable(name) for name in added}
+    included = ["#include <stdint.h>"] if added else []
+    macros = [
+        *included,
+        *(f"static int {_variable(n)};" for n in added),
+        *(f"#define {k} {v}" for k, v in bound.items()),
+    ]
     judge = f"{function}_reference"
-    through = _through(judge, program)
+    through = _through(judge, program, added)
     lines = [
         f"const char *const {function}_lacks = 0;",
         *(f"#undef {p}" for p in program.params if p in COMPILER_WORDS),
@@ -239,14 +261,27 @@ def _reference(
     }
 
 
-def _through(judge: str, program: Program) -> list[str]:
-    """A function that calls the user's: a static one is not seen outside of its file, and one that takes
-    16-bit numbers is called with floats, since the driver's compiler may lack the types."""
+def _variable(name: str) -> str:
+    """The variable in `reference.c` that stands for a macro whose value the call gives."""
+    return f"open_{name}"
+
+
+def _through(judge: str, program: Program, added: Sequence[str]) -> list[str]:
+    """A function that calls the user's: a static one is not seen outside of its file, one that takes 16-bit
+    numbers is called with floats, since the driver's compiler may lack the types, and one whose macros stay
+    open finds their values in variables. added: these macros."""
     types = reference_types(program)
     assert program.source is not None
     static = re.search(rf"\bstatic\b[^;{{}}()]*\b{program.name}\s*\(", program.source.text)
-    if static is None and not any(s.dtype.is_float and s.dtype.bits < 32 for s in program.scalars):
+    if (
+        static is None
+        and not added
+        and not any(s.dtype.is_float and s.dtype.bits < 32 for s in program.scalars)
+    ):
         return []
     names = [f"given_{i}" for i in range(len(types))]
     params = ", ".join(f"{t} {n}".replace("* ", "*") for t, n in zip(types, names, strict=True))
-    return [f"void {judge}({params})", "{", f"    {judge}_as_written({', '.join(names)});", "}"]
+    given = dict(zip(program.params, names, strict=True))
+    sets = [f"    {_variable(name)} = {given.pop(name)};" for name in added]
+    call = f"    {judge}_as_written({', '.join(given.values())});"
+    return [f"void {judge}({params})", "{", *sets, call, "}"]

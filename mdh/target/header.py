@@ -32,9 +32,14 @@ def header(text: KernelText, program: Program, host: HostNames) -> str:
     ]
     sizes = [
         f"   {_told(p.name, host)}: must be {p.size}"
+        if p.open is None
+        else f"   {_told(p.name, host)}: {p.open.legal}"
         for p in parameters(program)
         if isinstance(p, Scalar) and p.size
     ]
+    refused = "a size differs from the one compiled for"
+    if program.opens:
+        refused = "a size is not one of those compiled for"
     halves = [
         f"   {_told(p.name, host)}: a number that {p.dtype} has"
         for p in parameters(program)
@@ -51,7 +56,7 @@ extern "C" {{
 #endif
 
 /* {TOLD[text.language]}
-   Returns 0, or the runtime's error code (-1 where a size differs from the one compiled for).
+   Returns 0, or the runtime's error code (-1 where {refused}).
 {notes} */
 {prototype(text, program, host)};
 
@@ -94,4 +99,5 @@ def parameter(p: Buffer | Scalar, language: str, host: HostNames) -> str:
 
 
 def shape_text(p: Buffer) -> str:
-    return "".join(f"[{n}]" for n in p.shape)
+    extents = p.open or (None,) * len(p.shape)
+    return "".join(f"[{n if o is None else o}]" for n, o in zip(p.shape, extents, strict=True))

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from mdh.ir.expr import Binary, Call, Const, Expr, Var
+from mdh.ir.intrinsic import Intrinsic
+from mdh.ir.kernel import Launch
 from mdh.ir.program import Program
 from mdh.target.names import is_free_function, rename
 from mdh.target.text import KernelText
@@ -28,6 +31,31 @@ def host_names(text: KernelText, program: Program) -> HostNames:
     names = {p: renamed[p] for p in program.params}
     names |= {w: renamed[space] for w, space in spaces.items()}
     return HostNames(function, names)
+
+
+def counted(launch: Launch, host: HostNames) -> tuple[str, str, str]:
+    """The grid along x, y, z in C: numbers, or what the launcher makes of the open sizes."""
+    x, y, z = (_count(launch.count(a), host) for a in range(3))
+    return x, y, z
+
+
+def _count(e: Expr, host: HostNames, inner: bool = False) -> str:
+    """A count in C, in parentheses inside of another one."""
+    match e:
+        case Const(n):
+            return str(n)
+        case Var(name):
+            return f"(size_t){host[name]}"
+        case Call(Intrinsic.IMIN, (left, right)):
+            a, b = _count(left, host, inner=True), _count(right, host, inner=True)
+            out = f"{a} < {b} ? {a} : {b}"
+        case Binary("/", left, Const(1)):
+            return _count(left, host, inner)
+        case Binary(op, left, right):
+            out = f"{_count(left, host, inner=True)} {op} {_count(right, host, inner=True)}"
+        case _:
+            raise AssertionError(f"no count: {e}")
+    return f"({out})" if inner else out
 
 
 def function_name(name: str) -> str:

@@ -7,7 +7,7 @@ from mdh.ir.program import Program
 from mdh.target.cuda import STORAGE
 from mdh.target.driver import call_arguments, driver, size_checks
 from mdh.target.header import prototype
-from mdh.target.host import HostNames
+from mdh.target.host import HostNames, counted
 from mdh.target.names import fresh
 from mdh.target.text import BufferArg, EntryPoint, KernelText, ScalarArg
 
@@ -209,6 +209,8 @@ def _launch(
 ) -> list[str]:
     """named: what the launcher calls each kernel's tensor maps. stepped: as of `_map_lines`."""
     grid, block = (", ".join(map(str, d)) for d in (k.launch.grid, k.launch.block))
+    if k.launch.counts:
+        grid = ", ".join(counted(k.launch, host))
     maps = {a: named[k.name, a.name] for a in k.args if isinstance(a, TensorMap)}
     args = ", ".join(maps[a] if isinstance(a, TensorMap) else _argument(a, host) for a in k.args)
     out = [line for a, name in maps.items() for line in _map_lines(a, name, host, stepped=stepped)]

@@ -1,9 +1,12 @@
 """The OpenCL launcher (C), the device part of its driver, and how they are built."""
 
+from collections.abc import Mapping
+
+from mdh.ir.dtype import DType
 from mdh.ir.program import Program
 from mdh.target.driver import call_arguments, driver, size_checks
 from mdh.target.header import prototype, scalar_type
-from mdh.target.host import HostNames
+from mdh.target.host import HostNames, counted
 from mdh.target.text import BufferArg, EntryPoint, KernelText
 
 DEVICE = r"""
@@ -121,7 +124,8 @@ def opencl_launcher(text: KernelText, program: Program, host: HostNames) -> str:
     names = ", ".join(f'"{k.name}"' for k in text.kernels)
     spaces = "".join(f"static cl_mem {host[w.name]};\n" for w in text.workspaces)
     setup = [line for w in text.workspaces for line in _workspace(host[w.name], w.bytes, zero=w.zero)]
-    launches = [line for i, k in enumerate(text.kernels) for line in _launch(i, k, host)]
+    opens = {s.name: s.dtype for s in program.scalars if s.open is not None}
+    launches = [line for i, k in enumerate(text.kernels) for line in _launch(i, k, host, opens)]
     return f"""#include <stdio.h>
 
 #include "{host.function}.h"
@@ -161,18 +165,25 @@ def _workspace(name: str, n: int, *, zero: bool) -> list[str]:
     return out
 
 
-def _launch(number: int, k: EntryPoint, host: HostNames) -> list[str]:
+def _launch(number: int, k: EntryPoint, host: HostNames, opens: Mapping[str, DType]) -> list[str]:
+    """opens: the types of open sizes in the C; kernels take `int`."""
     out = []
     for i, a in enumerate(k.args):
         if isinstance(a, BufferArg):
             value = host[a.name]
             size = "sizeof(cl_mem)"
+        elif a.name in opens and opens[a.name] != a.dtype:
+            value, size = f"given_{number}_{i}", f"sizeof({scalar_type(a.dtype)})"
+            out.append(f"    const {scalar_type(a.dtype)} {value} = ({scalar_type(a.dtype)}){host[a.name]};")
         else:
             value, size = host[a.name], f"sizeof({scalar_type(a.dtype)})"
         out.append(f"    if ((error = mdh_clSetKernelArg(kernels[{number}], {i}, {size}, &{value})))")
         out.append("        return error;")
     whole = [g * b for g, b in zip(k.launch.grid, k.launch.block, strict=True)]
     grid, block = (", ".join(map(str, d)) for d in (whole, k.launch.block))
+    if k.launch.counts:
+        each = zip(counted(k.launch, host), k.launch.block, strict=True)
+        grid = ", ".join(f"({g}) * {b}" if b > 1 else g for g, b in each)
     return [
         *out,
         f"    const size_t grid_{number}[] = {{ {grid} }}, block_{number}[] = {{ {block} }};",

@@ -7,6 +7,7 @@ from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import I32, I64, DType
 from mdh.ir.expr import Binary, Cast, Const, Expr, Unary, Var, substitute
 from mdh.ir.kernel import Buf
+from mdh.ir.layout import row_major
 from mdh.ir.ranges import INT, Known, Range, bounds
 from mdh.ir.width import sum_of
 
@@ -20,8 +21,11 @@ Opaque = tuple[Expr, int, Range]
 def offset(buf: Buf, index: tuple[Expr, ...], known: Known, extra: int = 0) -> Expr:
     """The element (vector, where buf.lanes > 1) that `index` names, `extra` elements on.
 
-    The affine part comes first, largest stride first; data-dependent parts follow.
+    The affine part comes first, largest stride first; data-dependent parts follow. Parts whose strides open
+    sizes give stand before it.
     """
+    if any(buf.open[1:]):
+        return _open_offset(buf, index, known, extra)
     affine = Affine((), extra)
     rest: list[Opaque] = []
     for i, n, stride in zip(index, buf.shape, buf.strides, strict=True):
@@ -37,6 +41,26 @@ def offset(buf: Buf, index: tuple[Expr, ...], known: Known, extra: int = 0) -> E
     out = to_expr(affine)
     for opaque, scale, _ in rest:
         out = _plus(out, opaque, scale)
+    return out
+
+
+def _open_offset(buf: Buf, index: tuple[Expr, ...], known: Known, extra: int) -> Expr:
+    """The same where open sizes give strides: products of the extents behind each dimension."""
+    last = max(k for k, extent in enumerate(buf.open) if extent is not None)
+    inner = replace(buf, shape=buf.shape[last:], strides=row_major(buf.shape[last:]), open=())
+    out = offset(inner, index[last:], known, extra)
+    wide = buf.elements >= WIDE
+    for k in reversed(range(last)):
+        affine = from_expr(index[k])
+        e = index[k] if affine is None else to_expr(affine)
+        if e == Const(0, I32):
+            continue
+        term = Cast(e, I64) if wide else e
+        for n, extent in zip(buf.shape[k + 1 :], buf.open[k + 1 :], strict=True):
+            factor = Const(n, I32) if extent is None else extent.expr
+            if factor != Const(1, I32):
+                term = Binary("*", term, factor, term.dtype)
+        out = term if out == Const(0, I32) else Binary("+", term, out, term.dtype)
     return out
 
 

@@ -117,10 +117,11 @@ class _ReadsFirstRewriter:
         if plain or (e.buffer, e.index) in certain:
             return False
         ranges = [bounds(i, scope.known) for i in e.index]
-        if all(r is not None and r[0] >= 0 and r[1] < n for r, n in zip(ranges, buf.shape, strict=True)):
+        there = buf.least_shape
+        if all(r is not None and r[0] >= 0 and r[1] < n for r, n in zip(ranges, there, strict=True)):
             return True
         return any(
-            index == e.index and _no_larger(scope.buffers[other].shape, buf.shape) for other, index in certain
+            index == e.index and _no_larger(scope.buffers[other].shape, there) for other, index in certain
         )
 
 

@@ -19,7 +19,7 @@ def scope_of(kernel: Kernel, names: Mapping[str, str]) -> PrintScope:
     buffers = {b.name: b for b in (*kernel.buffers, *shared)}
     grouped = any(isinstance(s, GroupMma) for s in statements(kernel.body))
     return PrintScope(
-        kernel, buffers, names, Known(kernel.launch), widest_lanes(kernel), spun_buffers(kernel), grouped
+        kernel, buffers, names, Known.of(kernel.launch), widest_lanes(kernel), spun_buffers(kernel), grouped
     )
 
 

@@ -19,6 +19,7 @@ from mdh.checker.rules.layouts import check_layouts
 from mdh.checker.rules.lowered import check_lowered
 from mdh.checker.rules.mma import check_edges, check_factors, check_mma
 from mdh.checker.rules.names import check_names
+from mdh.checker.rules.open import check_open_splits, check_open_tiles, check_open_tiles_kept
 from mdh.checker.rules.order import (
     check_arrival_order,
     check_scan_layers,
@@ -49,6 +50,7 @@ DRAFT_RULES = (
     check_labels,
     check_initial,
     check_tiles,
+    check_open_tiles,
     check_layouts,
     check_for_order,
     check_consent,
@@ -87,11 +89,13 @@ PLAN_RULES = (
     check_inflight,
     check_promote,
     check_lowered,
+    check_open_splits,
 )
 """Rules about the resolved plan."""
 TILE_RULES = (
     check_factors,
     check_edges,
+    check_open_tiles_kept,
     check_capacity,
     check_group_registers,
     check_turns,

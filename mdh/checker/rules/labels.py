@@ -48,7 +48,7 @@ def check_initial(draft: Draft) -> Iterator[Diagnostic]:
     if step is None:
         return
     for tile, dim in zip(step.tiles, draft.stage.dims, strict=True):
-        if isinstance(tile.value, int) and tile.value != dim.extent:
+        if isinstance(tile.value, int) and tile.value != dim.extent and dim.open is None:
             fact = f"its initial state gives `{dim.name}` the extent {tile.value}, the C {dim.extent}"
             headline = f"a schedule of another program: {fact}"
             extents = ", ".join(str(e) for e in draft.extents)

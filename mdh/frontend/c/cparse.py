@@ -67,7 +67,21 @@ def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
     if chosen.param_decls:
         raise old_style(places.of(chosen.decl, chosen.decl.name))
     _check_calls(chosen, {f.decl.name for f in found}, places)
+    _add_parameters(chosen, pre.parameters)
     return ParsedFunction(chosen, constants, places)
+
+
+def _add_parameters(function: c_ast.FuncDef, names: tuple[str, ...]) -> None:
+    """Puts integer parameters in front of the function's own."""
+    if not names:
+        return
+    words = ", ".join(f"int {name}" for name in names)
+    (declared,) = c_parser.CParser().parse(f"void f({words});").ext
+    for node in nodes_in(declared):
+        node.coord = function.decl.coord
+    own = function.decl.type.args
+    params = [] if own is None else [p for p in own.params if getattr(p, "name", None)]
+    function.decl.type.args = c_ast.ParamList([*declared.type.args.params, *params], function.decl.coord)
 
 
 def _check_calls(tree: c_ast.Node, defined: set[str], places: Places) -> None:

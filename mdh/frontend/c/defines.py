@@ -62,6 +62,12 @@ def occurs(name: str, text: str) -> bool:
     return "##" in text or name in _NAME.findall(_COMMENT.sub(" ", text))
 
 
+def first_place(source: Source, name: str) -> int:
+    """Where a name stands first."""
+    found = re.search(rf"\b{name}\b", source.text)
+    return len(source.text) if found is None else found.start()
+
+
 def intended(name: str, text: str) -> str:
     """A hint at the name of the program that was probably meant."""
     names = [n for n in dict.fromkeys(_NAME.findall(_COMMENT.sub(" ", text))) if n not in _KEYWORDS]

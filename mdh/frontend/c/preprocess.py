@@ -3,15 +3,16 @@
 import io
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pcpp
 
 from mdh.diagnostics import Diagnostic, Failed, Label
-from mdh.frontend.c.defines import sort_defines
+from mdh.frontend.c.defines import first_place, sort_defines
 from mdh.frontend.c.eighths import HIDDEN, TYPEDEFS
 from mdh.frontend.c.header_constants import CONSTANTS, header_of
 from mdh.frontend.c.includes import Includes
@@ -63,7 +64,8 @@ JOINED = frozenset(("++", "--", "&&", "||", "<<", ">>", "->", "/*", "//", "==", 
 class Preprocessed:
     """text: C with #line marks that lead back to `source`. sizes: parameters bound by defines. macros: the
     other defines. constants: integer macros of the file and of the defines. included: the name of a file in
-    #line marks -> the line of `source` that includes it."""
+    #line marks -> the line of `source` that includes it. parameters: macros that stay open, which become
+    integer parameters in front of the function's own."""
 
     source: Source
     text: str
@@ -71,6 +73,7 @@ class Preprocessed:
     macros: dict[str, str]
     constants: dict[str, int]
     included: dict[str, int]
+    parameters: tuple[str, ...] = ()
 
 
 class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
@@ -223,14 +226,17 @@ def _apart(tokens: list[Any]) -> Iterator[Any]:
         before = token
 
 
-def preprocess(source: Source, defines: Mapping[str, str | int]) -> Preprocessed:
+def preprocess(source: Source, defines: Mapping[str, str | int], opens: Iterable[str] = ()) -> Preprocessed:
     """The text with macros expanded. Defines that name integer parameters are sizes, and are kept from the
-    preprocessor."""
+    preprocessor. opens: sizes that stay open, of which the defines have a value; macros among them keep their
+    names in the text."""
     text = checked_text(source)
     check_attributes(source)
     sizes, macros = sort_defines(source, defines)
-    p = _Preprocessor(source, frozenset(macros))
-    for name, body in (*macros.items(), *_BUILT_IN):
+    added = tuple(sorted((name for name in opens if name in macros), key=partial(first_place, source)))
+    sizes |= {name: int(macros.pop(name)) for name in added}
+    p = _Preprocessor(source, frozenset((*macros, *added)))
+    for name, body in (*macros.items(), *((name, name) for name in added), *_BUILT_IN):
         p.define(f"{name} {body}")
     out = io.StringIO()
     try:
@@ -244,7 +250,7 @@ def preprocess(source: Source, defines: Mapping[str, str | int]) -> Preprocessed
     check_expanded(source, out.getvalue())
     declared = TYPEDEFS if HEADER in p.included else ""
     whole = f"{PRELUDE}{declared}\n{out.getvalue()}"
-    return Preprocessed(source, whole, sizes, macros, _constants(p), p.includes.lines)
+    return Preprocessed(source, whole, sizes, macros, _constants(p), p.includes.lines, added)
 
 
 def _constants(p: _Preprocessor) -> dict[str, int]:

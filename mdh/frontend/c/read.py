@@ -1,7 +1,8 @@
 """C text to a Program: the entry point of the front end."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from pycparser import c_ast
 
@@ -13,6 +14,7 @@ from mdh.frontend.c.ctypes_of import is_const, scalar_type
 from mdh.frontend.c.declared_tables import read_table
 from mdh.frontend.c.lift_expr import lift
 from mdh.frontend.c.literals import check_enumerator
+from mdh.frontend.c.open_reading import read_open
 from mdh.frontend.c.preprocess import Preprocessed, preprocess
 from mdh.frontend.c.scope import NameScope
 from mdh.frontend.c.signature import read_signature
@@ -21,6 +23,7 @@ from mdh.frontend.c.specifiers import check_specifiers
 from mdh.frontend.c.syntax_of import UnknownConstructError, function_of
 from mdh.frontend.program import Text, program_of
 from mdh.frontend.typing_rules import convert
+from mdh.ir.open_size import OpenSize
 from mdh.ir.program import Program
 from mdh.ir.syntax import Function
 from mdh.source import Source
@@ -37,10 +40,15 @@ class Heading:
 
 
 def read_heading(
-    source: Source, *, defines: Mapping[str, str | int] = {}, function: str | None = None
+    source: Source,
+    *,
+    defines: Mapping[str, str | int] = {},
+    function: str | None = None,
+    opens: Iterable[str] = (),
 ) -> Heading:
-    """A C function's name and parameters, without reading its body. Raises Failed C1xx."""
-    parsed = parse_function(preprocess(source, defines), function)
+    """A C function's name and parameters, without reading its body. opens: as of `preprocess`. Raises Failed
+    C1xx."""
+    parsed = parse_function(preprocess(source, defines, opens), function)
     named = [p for p in _parameters(parsed) if getattr(p, "name", None)]
     return Heading(
         parsed.node.decl.name, tuple(p.name for p in named), {p.name: _extents(p.type) for p in named}
@@ -69,17 +77,28 @@ def read_program(
     return read_preprocessed(pre, function=function, strict_fp=strict_fp, allow=allow)
 
 
-def preprocessed(source: Source, defines: Mapping[str, str | int] = {}) -> Preprocessed:
-    """The text with its macros expanded. Raises Failed with C1xx diagnostics."""
+def preprocessed(
+    source: Source, defines: Mapping[str, str | int] = {}, opens: Iterable[str] = ()
+) -> Preprocessed:
+    """The text with its macros expanded. opens: as of `preprocess`. Raises Failed with C1xx diagnostics."""
     with limited_depth(source):
-        return preprocess(source, defines)
+        return preprocess(source, defines, opens)
 
 
 def read_preprocessed(
-    pre: Preprocessed, *, function: str | None = None, strict_fp: bool = False, allow: Iterable[str] = ()
+    pre: Preprocessed,
+    *,
+    function: str | None = None,
+    strict_fp: bool = False,
+    allow: Iterable[str] = (),
+    opens: Sequence[OpenSize] = (),
 ) -> Program:
-    """`read_program` for a text whose macros are expanded."""
+    """`read_program` for a text whose macros are expanded. opens: sizes that stay open; the text is bound to
+    their largest values."""
     with limited_depth(pre.source):
+        if opens:
+            read = partial(_read, function=function, strict_fp=strict_fp, allow=tuple(allow))
+            return read_open(pre, opens, function, read)
         return _read(pre, function, strict_fp, allow)
 
 
@@ -121,11 +140,16 @@ def _syntax(parsed: ParsedFunction) -> Function | None:
 
 
 def free_sizes(
-    source: Source, *, defines: Mapping[str, str | int] = {}, function: str | None = None
+    source: Source,
+    *,
+    defines: Mapping[str, str | int] = {},
+    function: str | None = None,
+    opens: Iterable[str] = (),
 ) -> tuple[str, ...]:
-    """Integer parameters in bounds, subscripts or extents that no define binds, in C's order."""
+    """Integer parameters in bounds, subscripts or extents that no define binds, in C's order. opens: as of
+    `preprocess`."""
     with limited_depth(source):
-        pre = preprocess(source, defines)
+        pre = preprocess(source, defines, opens)
         parsed = parse_function(pre, function)
         used: set[str] = set()
         _sizes(parsed.node, False, used)

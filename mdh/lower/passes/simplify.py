@@ -19,7 +19,7 @@ from mdh.ir.walk import declared_by, map_expressions, statements, substitute_in,
 def simplify(body: tuple[Stmt, ...], launch: Launch) -> tuple[Stmt, ...]:
     """`body` with less in it; `launch` says which blocks there are."""
     declared = Counter(n for s in statements(body) if (n := declared_by(s)) is not None)
-    return _body(body, Known(launch), declared)
+    return _body(body, Known.of(launch), declared)
 
 
 def _body(body: tuple[Stmt, ...], known: Known, declared: Counter[str]) -> tuple[Stmt, ...]:

@@ -16,7 +16,7 @@ from mdh.ir.width import fit, subscript, sum_of
 
 
 def widen_indices(body: tuple[Stmt, ...], launch: Launch) -> tuple[Stmt, ...]:
-    return _body(body, Known(launch))
+    return _body(body, Known.of(launch))
 
 
 def _body(body: tuple[Stmt, ...], known: Known) -> tuple[Stmt, ...]:

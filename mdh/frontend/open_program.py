@@ -1,0 +1,182 @@
+"""A program with open sizes, made of programs at the ends of their ranges."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from mdh.diagnostics import Diagnostic, Failed, labels_at
+from mdh.ir.affine import Affine, from_expr
+from mdh.ir.expr import Expr, loads
+from mdh.ir.open_size import OpenExtent, OpenSize, corners, open_extent
+from mdh.ir.program import Buffer, Dim, Program, Stage
+from mdh.source import Span
+
+PLACE = "C126"
+MOST_VALUE = 2**30
+"""The largest open size and extent: with a tile added to it, it is still an `int`."""
+
+
+def opened(
+    largest: Program,
+    ends: Mapping[str, Program],
+    least: Program,
+    opens: Sequence[OpenSize],
+    *,
+    conditions: bool,
+) -> Program:
+    """`largest` with its extents as functions of the open sizes.
+
+    ends: by size, the program with this one at its least value and the others at their largest; least: with
+    all of them there. conditions: whether some access depends on a condition. Requires that every extent is
+    an affine function of the sizes. Raises Failed C126.
+    """
+    for name, other in (*ends.items(), *((o.name, least) for o in opens)):
+        if _form(other) != _form(largest):
+            headline = f"the stages of `{largest.name}` depend on the open size `{name}`"
+            hint = f"bind it: -D {name}={largest.sizes[name]}"
+            raise Failed(Diagnostic(PLACE, headline, help=hint, witness=(("define", name),)))
+    reading = _Reading(ends, opens, conditions)
+    stages = tuple(
+        replace(stage, dims=tuple(reading.dim(s, d, known) for d, known in enumerate(stage.dims)))
+        for s, stage in enumerate(largest.stages)
+    )
+    size = {o.name: o for o in opens}
+    scalars = tuple(replace(x, open=size.get(x.name)) for x in largest.scalars)
+    buffers = tuple(reading.buffer(b, known) for b, known in enumerate(largest.buffers))
+    out = replace(largest, stages=stages, buffers=buffers, scalars=scalars)
+    there = closed(out, {o.name: o.least for o in opens})
+    shapes = [[b.shape for b in p.buffers] for p in (there, least)]
+    if there.stages != least.stages or shapes[0] != shapes[1]:
+        headline = f"an extent of `{largest.name}` does not grow evenly with the open sizes"
+        raise Failed(Diagnostic(PLACE, headline, help="bind the sizes"))
+    found = [d for stage in out.stages for d in _unproven(out, stage)]
+    if found:
+        raise Failed(*found)
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The extents of a program at the largest sizes, and those at the ends of the ranges. As of `opened`."""
+
+    ends: Mapping[str, Program]
+    opens: Sequence[OpenSize]
+    conditions: bool
+
+    def dim(self, s: int, d: int, known: Dim) -> Dim:
+        """Dimension d of stage s."""
+        there = {name: p.stages[s].dims[d].extent for name, p in self.ends.items()}
+        return replace(known, open=self._extent(known.extent, there, known.span))
+
+    def buffer(self, b: int, known: Buffer) -> Buffer:
+        shapes = {name: p.buffers[b].shape for name, p in self.ends.items()}
+        found = tuple(
+            self._extent(n, {name: shape[k] for name, shape in shapes.items()}, known.span)
+            for k, n in enumerate(known.shape)
+        )
+        if not any(found):
+            return known
+        if known.flat and self.conditions:
+            headline = f"how long `{known.name}` is depends on an open size, and on conditions"
+            hint = f"declare its extents: {known.name}[N]"
+            raise Failed(Diagnostic(PLACE, headline, labels_at(known.span), help=hint))
+        return replace(known, open=found, reach=0)
+
+    def _extent(self, value: int, there: Mapping[str, int], span: Span | None) -> OpenExtent | None:
+        """The extent whose values at the ends of the ranges are these; None if it is the same at all."""
+        factors = {o.name: Fraction(value - there[o.name], o.most - o.least) for o in self.opens}
+        if any(c.denominator > 1 for c in factors.values()):
+            headline = "an extent does not grow evenly with the open sizes"
+            raise Failed(Diagnostic(PLACE, headline, labels_at(span), help="bind the sizes"))
+        whole = {name: int(c) for name, c in factors.items()}
+        form = Affine.of(whole, value - sum(whole[o.name] * o.most for o in self.opens))
+        if not form.terms:
+            return None
+        if any(c < 0 for _, c in form.terms):
+            name = next(n for n, c in form.terms if c < 0)
+            headline = f"an extent shrinks as the open size `{name}` grows"
+            raise Failed(Diagnostic(PLACE, headline, labels_at(span), help=f"bind `{name}`"))
+        if value > MOST_VALUE:
+            headline = f"an extent that stays open goes up to {value:,}, more than {MOST_VALUE:,}"
+            raise Failed(Diagnostic(PLACE, headline, labels_at(span), help="make the range smaller"))
+        return open_extent(form, self.opens)
+
+
+def _form(program: Program) -> Program:
+    """The program without its extents."""
+    stages = tuple(replace(s, dims=tuple(replace(d, extent=0) for d in s.dims)) for s in program.stages)
+    buffers = tuple(replace(b, shape=(0,) * len(b.shape)) for b in program.buffers)
+    scalars = tuple(replace(x, size=None) for x in program.scalars)
+    return replace(program, stages=stages, buffers=buffers, scalars=scalars)
+
+
+def closed(program: Program, sizes: Mapping[str, int]) -> Program:
+    """The program at values of its open sizes. Requires that each is in its range. A program without open
+    sizes is itself."""
+    if not program.opens:
+        return program
+
+    def dim(d: Dim) -> Dim:
+        return d if d.open is None else replace(d, extent=d.open.at(sizes), open=None)
+
+    def buffer(b: Buffer) -> Buffer:
+        shape = tuple(n if o is None else o.at(sizes) for n, o in zip(b.shape, b.open, strict=False))
+        return replace(b, shape=shape, open=()) if b.open else b
+
+    return replace(
+        program,
+        stages=tuple(replace(s, dims=tuple(map(dim, s.dims))) for s in program.stages),
+        buffers=tuple(map(buffer, program.buffers)),
+        scalars=tuple(
+            x if x.open is None else replace(x, size=sizes[x.name], open=None) for x in program.scalars
+        ),
+        statements=(),
+    )
+
+
+def _unproven(program: Program, stage: Stage) -> Iterator[Diagnostic]:
+    """C126 for accesses that only a condition may keep inside of their array, where open sizes matter: they
+    are proven at the ends of the ranges only.
+
+    The greatest index and the extent are affine functions of the sizes, so that one is below the other
+    everywhere if it is at the corners.
+    """
+    dims = {d.name: d for d in stage.dims}
+    places = {o.span for r in stage.results for o in r.outputs}
+    span = next((p for p in places if p is not None), stage.span)
+    for buffer, index in _accesses(stage):
+        known = program.buffer_of[buffer]
+        for k, e in enumerate(index):
+            f = from_expr(e)
+            extent = known.open[k] if known.open else None
+            if f is None or not f.names <= dims.keys():
+                if extent is not None:
+                    headline = f"data indexes `{buffer}` along a dimension that stays open"
+                    yield Diagnostic(PLACE, headline, labels_at(span), help="bind the size for this program")
+                    return
+                continue
+            if extent is None and all(dims[name].open is None for name in f.names):
+                continue
+            for sizes in corners(program.opens):
+                box = {
+                    n: (0, d.extent - 1 if d.open is None else d.open.at(sizes) - 1) for n, d in dims.items()
+                }
+                low, high = f.bounds(box)
+                size = known.shape[k] if extent is None else extent.at(sizes)
+                if low < 0 or high >= size:
+                    at = ", ".join(f"{n} = {v}" for n, v in sizes.items())
+                    headline = f"`{buffer}` is accessed under a condition along a dimension that stays open"
+                    note = f"without the condition, an index is outside of dimension {k + 1} with {at}"
+                    yield Diagnostic(
+                        PLACE, headline, labels_at(span), (note,), help="bind the size for this program"
+                    )
+                    return
+
+
+def _accesses(stage: Stage) -> Iterator[tuple[str, tuple[Expr, ...]]]:
+    for e in stage.expressions():
+        for x in loads(e):
+            yield x.buffer, x.index
+    for r in stage.results:
+        for o in r.outputs:
+            yield o.buffer, o.index

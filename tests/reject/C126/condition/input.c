@@ -1,0 +1,5 @@
+void f(int N, const float x[N], float y[N])
+{
+    for (int i = 0; i < N; i++)
+        y[i] = i > 0 ? x[i - 1] : 0;
+}
