@@ -1,5 +1,5 @@
 // Grouped convolution in half precision summed in float, channels last: O[n][p][q][g][f] = sum of
-// I[n][p+r][q+s][g][c] * weight[g][f][r][s][c]. Sizes: 32 images of 14x14, 32 groups of 16 channels, 3x3 (a ResNext layer).
+// I[n][p+r][q+s][g][c] * weight[g][f][r][s][c]. Sizes: 32 images of 14x14 outputs, 32 groups of 16 channels, 3x3 (a ResNext layer).
 #ifndef N
 #define N 32
 #endif
@@ -13,10 +13,10 @@
 #define F 16
 #endif
 #ifndef H
-#define H 12
+#define H 14
 #endif
 #ifndef W
-#define W 12
+#define W 14
 #endif
 #ifndef R
 #define R 3

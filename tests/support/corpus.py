@@ -157,7 +157,7 @@ WORKLOADS: Mapping[str, Workload] = {
         _work(
             "grouped_conv_half",
             "N G C F H W R S",
-            "32 32 16 16 12 12 3 3",
+            "32 32 16 16 14 14 3 3",
             "2 2 8 8 4 8 3 3",
             "2 3 5 3 5 7 3 2",
         ),
