@@ -1,6 +1,7 @@
 """Open sizes: one kernel for a range of sizes computes what the C says at each of them."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -39,7 +40,11 @@ void mm(int M, int N, int K, const float A[M][K], const float B[K][N], float C[M
 }
 """
 SOURCE = Source("mm.c", PRODUCT)
-ENDS = ("c", "opencl:0")
+CUDA = pytest.param("cuda:0", marks=pytest.mark.gpu)
+CUDA_PAIRS = pytest.param(
+    "cuda:0", range(3000, 3000 + int(os.environ.get("MDH_RANDOM_OPEN", "40"))), marks=pytest.mark.gpu
+)
+ENDS = ("c", "opencl:0", CUDA)
 
 
 def _read(**defines: str | int) -> Program:
@@ -64,7 +69,7 @@ def _device_or_skip(spec: str) -> None:
 
 
 @pytest.mark.parametrize(("device", "seeds"), [("c", range(5)), ("opencl:0", range(20, 28)),
-                                               ("oclgrind", range(2000, 2004))])  # fmt: skip
+                                               ("oclgrind", range(2000, 2004)), CUDA_PAIRS])  # fmt: skip
 def test_accepted_pairs_equal_the_reference(device: str, seeds: range) -> None:
     """Random programs with random schedules, at the ends of their ranges and between."""
     _device_or_skip(device)
@@ -179,7 +184,7 @@ def test_blocks_come_from_the_argument() -> None:
 @pytest.mark.parametrize("opened", ["M", "N", "MN"])
 def test_orders_of_open_grids(order: str, opened: str) -> None:
     """Blocks in groups of rows and persistent blocks take all tiles of the grid, whatever its size."""
-    defines = {"M": 20, "N": 20, "K": 6, **dict.fromkeys(opened, "1..60")}
+    defines: dict[str, str | int] = {"M": 20, "N": 20, "K": 6, **dict.fromkeys(opened, "1..60")}
     text = (
         f"1: (de-)comp( 4, 8, ^ ) ( ^,^ ; ^ ) ( BLK.y, BLK.x, ^ ) {order}\n"
         "2: (de-)comp( 1, 1, ^ ) ( ^,^ ; ^ ) ( THR.y, THR.x, ^ )"
