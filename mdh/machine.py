@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import MISSING, dataclass, fields
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from sys import float_info
 from typing import Annotated
@@ -140,7 +141,12 @@ def load_machine(name_or_path: str | Path) -> Machine:
         names = machine_names()
         hint = meant(text, names, always=f"machines: {', '.join(names)}; or a .toml path")
         raise fail("F150", f"no machine is called `{text}`", help=hint)
-    return read_machine(_source(_FOLDER / f"{text}.toml"))
+    return _shipped(text)
+
+
+@cache
+def _shipped(name: str) -> Machine:
+    return read_machine(_source(_FOLDER / f"{name}.toml"))
 
 
 def _source(path: Path) -> Source:

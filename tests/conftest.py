@@ -8,6 +8,10 @@ from functools import cache
 import pytest
 from hypothesis import settings
 
+# NumPy is not yet imported. Matrices of tests are small, and more threads would spin beside other processes.
+# A product of 64 x 32 and 32 x 256 numbers then takes 200 times as long.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # how long one example takes says more about a machine that others use too than about mdh
 settings.register_profile("mdh", deadline=None)
 settings.load_profile("mdh")

@@ -17,14 +17,13 @@ from mdh.ir.program import Program
 from mdh.machine import load_machine, machine_names
 from mdh.reference import evaluate_bounded
 from mdh.schedule.binding import bind
-from mdh.schedule.default import default_schedule
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from tests.support.arrays import random_arrays
 from tests.support.corpus import INPUTS, WORKLOADS, Shipped, Sizes, Use, Workload, schedules
 from tests.support.native import compiler, knows, run_native
-from tests.support.pairs import Drawn, difference, drawn, execute_on_each, planned
+from tests.support.pairs import Drawn, default_of, difference, drawn, execute_on_each, planned
 
 CPUS = ("opencl:0", "c")
 SMALL = [(w, sizes) for w in WORKLOADS.values() for sizes in w.small]
@@ -154,7 +153,7 @@ def test_other_combinations_are_legal_or_refused_with_a_code() -> None:
         for work in list(WORKLOADS.values())[::5]:
             program = program_of(work.name, work.small[-1])
             use = next((u for u in shipped.uses if u.sets), shipped.uses[0])
-            default = default_schedule(program, machine, "cuda")
+            default = default_of(program, machine, "cuda")
             try:
                 check(program, schedule_of(shipped, use), machine, "cuda", default=default)
             except Failed as failed:

@@ -149,7 +149,12 @@ def walk(e: Expr) -> Iterator[Expr]:
     while left:
         node = left.pop()
         yield node
-        left.extend(reversed(children(node)))
+        kind = type(node)
+        # the kinds that are met most often
+        if kind is Binary:
+            left += (node.right, node.left)  # type: ignore[union-attr]
+        elif kind is not Const and kind is not Var:
+            left.extend(reversed(children(node)))
 
 
 def loads(e: Expr) -> Iterator[Load]:

@@ -175,20 +175,65 @@ def _matrix(m: SharedMatrix, f: Callable[[Expr], Expr]) -> SharedMatrix:
 
 def expressions(s: Stmt) -> tuple[Expr, ...]:
     """A statement's own expressions. Registers that it is given are loads, those that it fills are not."""
-    out: list[Expr] = []
+    match s:
+        case Store() | Atomic():
+            return (*s.index, s.value)
+        case Let():
+            return (s.value,)
+        case For():
+            return (s.start, s.stop, s.step)
+        case While() | If():
+            return (s.cond,)
+        case Move():
+            return (*s.dst_index, *s.src_index, *_given(s.pred), *_given(s.fill))
+        case Alloc(_, init):
+            return _given(init)
+        case LoadMatrix() | LoadWord() | StoreMatrix() | Mma() | GroupMma():
+            return _of_matrix(s)
+        case BoxStore():
+            return (*s.start, *s.index)
+        case Expect():
+            return s.index
+        case Arrive():
+            return (*s.index, *_given(s.rank))
+        case Await():
+            return (*s.index, s.parity)
+        case BoxCopy():
+            return (*s.start, *s.index, *s.slot, *_given(s.peers))
+        case Comment() | Barrier() | Fence() | Commit() | Wait() | AwaitKernels() | FetchMap():
+            return ()
+        case MmaFence() | MmaCommit() | MmaWait() | InitTokens() | TokensReady() | SetRegisters():
+            return ()
+        case StoreFence() | StoreCommit() | StoreWait():
+            return ()
+        case _:
+            assert_never(s)
 
-    def note(e: Expr) -> Expr:
-        out.append(e)
-        return e
 
-    map_expressions(s, note)
-    if isinstance(s, Mma):
-        out.extend((*s.acc, *s.a, *s.b))
-    if isinstance(s, GroupMma):
-        out.extend((s.acc, *s.held))
-    if isinstance(s, StoreMatrix):
-        out.append(s.src)
-    return tuple(out)
+def _given(e: Expr | None) -> tuple[Expr, ...]:
+    return () if e is None else (e,)
+
+
+def _of_matrix(s: LoadMatrix | LoadWord | StoreMatrix | Mma | GroupMma) -> tuple[Expr, ...]:
+    match s:
+        case LoadMatrix():
+            return (*_indices(s.dst), *s.index)
+        case LoadWord():
+            conditions = (e for e in s.conditions if e is not None)
+            return (*s.dst.index, *(e for index in s.places for e in index), *conditions)
+        case StoreMatrix():
+            return (*s.src.index, *s.index, s.src)
+        case Mma():
+            return (*_indices((*s.acc, *s.a, *s.b)), *s.acc, *s.a, *s.b)
+        case GroupMma():
+            own = (*s.acc.index, *_indices(s.held), *(e for m in s.shared for e in m.index))
+            return (*_given(s.keep), *own, s.acc, *s.held)
+        case _:
+            assert_never(s)
+
+
+def _indices(registers: tuple[Load, ...]) -> tuple[Expr, ...]:
+    return tuple(e for r in registers for e in r.index)
 
 
 def substitute_in(body: tuple[Stmt, ...], values: dict[str, Expr]) -> tuple[Stmt, ...]:

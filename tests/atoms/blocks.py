@@ -7,7 +7,7 @@ Whatever may run runs in an order that a seed draws: warps, copies that land, an
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from math import prod
 
 import ml_dtypes
@@ -64,11 +64,23 @@ def kept(atom: Atom, sums: Array) -> Array:
     return np.ldexp(np.trunc(np.ldexp(part, 14)), exponent - 14).astype(sums.dtype)
 
 
+def product_of(a: Array, b: Array) -> Array:
+    """Of matrices of any type. Sums of as many terms as an atom has are exact in f64, which NumPy multiplies
+    faster than integers."""
+    return a.astype(np.float64) @ b.astype(np.float64)
+
+
 def swizzled_address(address: Array, span: int) -> Array:
     """Where the hardware keeps a byte: bits 4 … of its address, as many as number the chunks of 16 bytes in a
     span, are XORed with the bits from bit 7 on. Source: PTX ISA, "Swizzling Modes"."""
     chunks = {0: 0, 32: 1, 64: 3, 128: 7}[span]
     return address ^ ((address >> 7 & chunks) << 4)
+
+
+@lru_cache(64)
+def box_addresses(start: int, size: int, span: int) -> Array:
+    """Where the hardware keeps the bytes of a box whose first one has the address `start`."""
+    return swizzled_address(start + np.arange(size), span)
 
 
 class Shared:
@@ -99,11 +111,15 @@ class Shared:
     def written(self, buffer: str, elements: Array, warp: int) -> None:
         """Threads of a warp have written elements of a buffer."""
         slot = self.slots[buffer]
-        size = slot.buf.dtype.bytes
-        at = (slot.start + elements[:, None] * size + np.arange(size)).reshape(-1)
-        assert not self.by_engine[at].any(), f"threads write to {buffer} what the copy engine has written"
-        self.by_threads[at] = True
-        self.unseen[at] = warp
+
+        def each(of: Array) -> Array:
+            """The bytes, by element."""
+            return of[slot.start : slot.end].reshape(-1, slot.buf.dtype.bytes)
+
+        by_engine = each(self.by_engine)[elements].any()
+        assert not by_engine, f"threads write to {buffer} what the copy engine has written"
+        each(self.by_threads)[elements] = True
+        each(self.unseen)[elements] = warp
 
     def fence(self, warp: int) -> None:
         self.unseen[self.unseen == warp] = -1
@@ -221,7 +237,7 @@ class Landing:
 
     def _write(self, elements: Array) -> None:
         shared = self.block.shared
-        at = shared.place(swizzled_address(self.place + np.arange(self.size), self.map.swizzle))
+        at = shared.place(box_addresses(self.place, self.size, self.map.swizzle))
         assert not shared.by_threads[at].any(), f"a box lands in {self.buffer} on what threads have written"
         shared.bytes[at] = elements.view(np.uint8)
         shared.by_engine[at] = True

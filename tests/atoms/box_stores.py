@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 
 from mdh.ir.copy_engine import TensorMap
-from tests.atoms.blocks import Array, Block, numpy_type, swizzled_address
+from tests.atoms.blocks import Array, Block, box_addresses, numpy_type
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Leaving:
 
     def _at(self) -> Array:
         size = prod(self.map.box) * self.map.dtype.bytes
-        return self.block.shared.place(swizzled_address(self.place + np.arange(size), self.map.swizzle))
+        return self.block.shared.place(box_addresses(self.place, size, self.map.swizzle))
 
 
 @dataclass

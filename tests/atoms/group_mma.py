@@ -6,13 +6,14 @@ Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout", "Ma
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
 from mdh.ir.atoms import Atom
 from mdh.ir.dtype import TF32, DType
 from mdh.ir.matrix import SharedMatrix
-from tests.atoms.blocks import Array, Shared, demand_tf32, numpy_type, swizzled_address
+from tests.atoms.blocks import Array, Shared, demand_tf32, numpy_type, product_of, swizzled_address
 
 WARPS = 4
 ROWS = 16
@@ -42,26 +43,38 @@ class Descriptor:
 
     def matrix(self, shared: Shared, count: int, k: int, t: DType) -> Array:
         """The elements by [m or n][k]."""
-        mine, along = np.arange(count)[:, None], np.arange(k)[None, :]
-        # a base offset of 0 says that the pattern of the swizzle begins at a multiple of its size
-        if self.along_k:
-            # ((8, n), (T, 2)) : ((row, stride), (1, T)): the leading offset is not used
-            assert self.start % self.swizzle + k * t.bytes <= self.swizzle, "an atom is longer than a row"
-            at = mine // 8 * self.stride + mine % 8 * self.swizzle + along * t.bytes
-        else:
-            # ((T, chunks, m), (8, k)) : ((1, T, leading), (row, stride))
-            assert t.bytes == 2, "only 16-bit factors have rows along m or n"
-            assert self.start % (8 * self.swizzle) == 0, "a matrix begins inside of its swizzle's pattern"
-            row = self.swizzle // t.bytes
-            at = mine // row * self.leading + mine % row * t.bytes
-            at = at + along % 8 * self.swizzle + along // 8 * self.stride
-        each = (self.start + at)[..., None] + np.arange(t.bytes)
-        place = shared.place(swizzled_address(each, self.swizzle))
-        assert shared.by_engine[place].all(), "an atom reads what the copy engine has not written"
-        elements = np.ascontiguousarray(shared.bytes[place]).view(numpy_type(t))[..., 0]
+        place = _places(self, shared.first, shared.bytes.size, count, k, t.bytes)
+        width = np.dtype(f"u{t.bytes}")
+        # every byte is 0 or 1
+        written = shared.by_engine.view(width)[place] == int.from_bytes(b"\1" * t.bytes)
+        assert written.all(), "an atom reads what the copy engine has not written"
+        elements = shared.bytes.view(width)[place].view(numpy_type(t))
         if t == TF32:
             demand_tf32(elements)
         return elements
+
+
+@lru_cache(512)
+def _places(d: Descriptor, first: int, size: int, count: int, k: int, width: int) -> Array:
+    """Where elements of `width` bytes lie, counted in elements from the address `first` on: shared memory of
+    `size` bytes begins there."""
+    mine, along = np.arange(count)[:, None], np.arange(k)[None, :]
+    # a base offset of 0 says that the pattern of the swizzle begins at a multiple of its size
+    if d.along_k:
+        # ((8, n), (T, 2)) : ((row, stride), (1, T)): the leading offset is not used
+        assert d.start % d.swizzle + k * width <= d.swizzle, "an atom is longer than a row"
+        at = mine // 8 * d.stride + mine % 8 * d.swizzle + along * width
+    else:
+        # ((T, chunks, m), (8, k)) : ((1, T, leading), (row, stride))
+        assert width == 2, "only 16-bit factors have rows along m or n"
+        assert d.start % (8 * d.swizzle) == 0, "a matrix begins inside of its swizzle's pattern"
+        row = d.swizzle // width
+        at = mine // row * d.leading + mine % row * width
+        at = at + along % 8 * d.swizzle + along // 8 * d.stride
+    # a swizzle moves chunks of 16 bytes, which hold whole elements
+    place = swizzled_address(d.start + at, d.swizzle) - first
+    assert ((place >= 0) & (place + width <= size)).all(), "outside of shared memory"
+    return place // width
 
 
 @dataclass
@@ -101,13 +114,12 @@ class Queue:
     def run(self) -> None:
         issue = self.issues[self.done]
         atom = issue.atom
-        wide = np.float64 if atom.acc.is_float else np.int64
         if issue.a is None:
-            a = np.concatenate([issue.held[warp] for warp in range(WARPS)]).astype(wide)
+            a = np.concatenate([issue.held[warp] for warp in range(WARPS)])
         else:
-            a = issue.a.matrix(self.shared, atom.m, atom.k, atom.left).astype(wide)
-        b = issue.b.matrix(self.shared, atom.n, atom.k, atom.right).astype(wide)
-        total = (a @ b.T).astype(numpy_type(atom.acc))
+            a = issue.a.matrix(self.shared, atom.m, atom.k, atom.left)
+        b = issue.b.matrix(self.shared, atom.n, atom.k, atom.right)
+        total = product_of(a, b.T).astype(numpy_type(atom.acc))
         for warp, into in issue.into.items():
             into(total[ROWS * warp : ROWS * (warp + 1)])
         self.done += 1

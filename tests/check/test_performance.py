@@ -22,6 +22,7 @@ from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from tests.support.corpus import WORKLOADS, Shipped, Sizes, schedules
+from tests.support.pairs import planned
 from tests.support.random_programs import random_program
 from tests.support.random_schedules import random_schedule
 
@@ -56,7 +57,7 @@ def _program(name: str, sizes: Sizes) -> Program:
 def _planned(program: Program, schedule: Schedule, machine: str, target: str = "") -> Plan:
     chosen = load_machine(machine)
     target = target or chosen.targets[0]
-    return check(program, schedule, chosen, target, default=default_schedule(program, chosen, target))
+    return planned(program, schedule, chosen, target)
 
 
 @pytest.mark.parametrize("shipped", schedules(), ids=[s.name for s in schedules()])

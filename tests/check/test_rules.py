@@ -3,7 +3,8 @@
 import pytest
 
 from mdh.diagnostics import Diagnostic
-from tests.check.rule_cases import CASES, Case
+from tests.check.rule_cases import CASES
+from tests.check.rule_cases.case import Case
 from tests.check.schedules import refused
 from tests.support.source_tree import ROOT
 

@@ -37,8 +37,22 @@ class Outcome:
 
 def planned(program: Program, schedule: Schedule | None, machine: Machine, target: str) -> Plan:
     """The checked plan; stages without a section get the default one. Raises Failed."""
-    default = default_schedule(program, machine, target)
+    default = default_of(program, machine, target)
     return check(program, schedule or default, machine, target, default=default)
+
+
+_DEFAULTS: dict[tuple[int, int, str], tuple[Program, Machine, Schedule]] = {}
+"""By the identity of programs and machines, which live as long as they stand here."""
+
+
+def default_of(program: Program, machine: Machine, target: str) -> Schedule:
+    """The default schedule, which is derived once for all schedules of a program. Raises Failed."""
+    key = (id(program), id(machine), target)
+    if key not in _DEFAULTS:
+        if len(_DEFAULTS) >= 256:
+            _DEFAULTS.clear()
+        _DEFAULTS[key] = program, machine, default_schedule(program, machine, target)
+    return _DEFAULTS[key][2]
 
 
 def rejected(failed: Failed) -> Outcome:

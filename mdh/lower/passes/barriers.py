@@ -13,7 +13,7 @@ from mdh.ir.expr import Call, Expr, Load, Var, walk
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, Atomic, Barrier, For, If, Let, Move, Stmt, Store, Wait
 from mdh.ir.matrix import GroupMma, LoadMatrix, LoadWord, Mma
-from mdh.ir.walk import allocated, bodies, reads, statements, writes
+from mdh.ir.walk import allocated, bodies, reads, writes
 
 Write = tuple[str, int, bool]
 
@@ -46,7 +46,7 @@ def place_barriers(
     body: tuple[Stmt, ...], shared: frozenset[str], divergent: frozenset[str]
 ) -> tuple[Stmt, ...]:
     """`shared`: SM buffers to protect. `divergent`: variables that differ between threads of a block."""
-    out, _ = _place(body, Pending(), shared, divergent_names(body, divergent))
+    out, _ = _place(body, Pending(), _Effects(shared), divergent_names(body, divergent))
     return out
 
 
@@ -87,7 +87,7 @@ def _tainted(
 
 
 def _place(
-    body: tuple[Stmt, ...], pending: Pending, shared: frozenset[str], divergent: frozenset[str]
+    body: tuple[Stmt, ...], pending: Pending, effects: "_Effects", divergent: frozenset[str]
 ) -> tuple[tuple[Stmt, ...], Pending]:
     out: list[Stmt] = []
     for s in body:
@@ -96,18 +96,16 @@ def _place(
             out.append(s)
             continue
         entered = isinstance(s, If) and _uniform(s.cond, divergent)
-        reason = "" if entered else _conflict(s, pending, shared)
+        reason = "" if entered else _conflict(effects.of(s), pending)
         if reason:
             out.append(Barrier(SyncScope.BLOCK, reason))
             pending = pending.met()
-        s, pending = _enter(s, pending, shared, divergent)  # noqa: PLW2901
+        s, pending = _enter(s, pending, effects, divergent)  # noqa: PLW2901
         out.append(s)
     return tuple(out), pending
 
 
-def _enter(
-    s: Stmt, pending: Pending, shared: frozenset[str], divergent: frozenset[str]
-) -> tuple[Stmt, Pending]:
+def _enter(s: Stmt, pending: Pending, effects: "_Effects", divergent: frozenset[str]) -> tuple[Stmt, Pending]:
     """Loops and uniform branches are entered; what only some threads run counts as one access.
 
     A loop is passed twice, so that the second pass meets what the first iteration left pending; a barrier
@@ -115,17 +113,17 @@ def _enter(
     """
     match s:
         case For() if all(_uniform(e, divergent) for e in (s.start, s.stop, s.step)):
-            _, after = _place(s.body, pending, shared, divergent)
-            body, after = _place(s.body, pending.union(after), shared, divergent)
+            _, after = _place(s.body, pending, effects, divergent)
+            body, after = _place(s.body, pending.union(after), effects, divergent)
             return replace(s, body=body), after
         case If() if _uniform(s.cond, divergent):
-            then, a = _place(s.then, pending, shared, divergent)
-            orelse, b = _place(s.orelse, pending, shared, divergent)
+            then, a = _place(s.then, pending, effects, divergent)
+            orelse, b = _place(s.orelse, pending, effects, divergent)
             return If(s.cond, then, orelse), a.union(b)
         case Wait():
             return s, pending.waited(s)
         case _:
-            return s, pending.union(_effects(s, shared))
+            return s, pending.union(effects.of(s))
 
 
 def _uniform(e: Expr, divergent: frozenset[str]) -> bool:
@@ -142,21 +140,35 @@ def _uniform(e: Expr, divergent: frozenset[str]) -> bool:
     return True
 
 
-def _all(s: Stmt) -> list[Stmt]:
-    return [s, *(t for b in bodies(s) for t in statements(b))]
+class _Effects:
+    """What statements, with those inside of them, do to shared buffers. A statement is met several times."""
+
+    def __init__(self, shared: frozenset[str]) -> None:
+        self._shared = shared
+        self._known: dict[int, Pending] = {}
+        """By the identity of statements. The body that `place_barriers` has keeps them alive."""
+
+    def of(self, s: Stmt) -> Pending:
+        known = self._known.get(id(s))
+        if known is None:
+            known = self._own(s)
+            for body in bodies(s):
+                for inner in body:
+                    known = known.union(self.of(inner))
+            self._known[id(s)] = known
+        return known
+
+    def _own(self, s: Stmt) -> Pending:
+        written = frozenset((b, id(s), isinstance(s, Atomic)) for b in writes(s) if b in self._shared)
+        read = frozenset(b for b in reads(s) if b in self._shared)
+        if isinstance(s, Move) and s.engine == Engine.ASYNC:
+            return Pending(read=read, flying=written)
+        return Pending(written, read)
 
 
-def _effects(s: Stmt, shared: frozenset[str]) -> Pending:
-    every = _all(s)
-    written = {(b, id(t), isinstance(t, Atomic)) for t in every for b in writes(t) if b in shared}
-    flying = {(t.dst, id(t), False) for t in every if isinstance(t, Move) and t.engine == Engine.ASYNC}
-    read = {b for t in every for b in reads(t) if b in shared}
-    return Pending(frozenset(written - flying), frozenset(read), frozenset(flying & written))
-
-
-def _conflict(s: Stmt, pending: Pending, shared: frozenset[str]) -> str:
-    """Why `s` must wait for all threads, or nothing; a statement never conflicts with its own last turn."""
-    mine = _effects(s, shared)
+def _conflict(mine: Pending, pending: Pending) -> str:
+    """Why a statement with these effects must wait for all threads, or nothing. It never conflicts with its
+    own last turn."""
     writing, written = mine.written | mine.flying, pending.written | pending.flying
     own = {who for _, who, _ in writing}
     for b in sorted(mine.read):
