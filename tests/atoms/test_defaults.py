@@ -32,7 +32,6 @@ from mdh.target.nvrtc import compile_cubin
 from tests.atoms.blocks import numpy_type
 from tests.atoms.products import ALLOWED, EIGHTHS, TYPES, Product, factor_types, read, whole_numbers
 from tests.atoms.warps import run
-from tests.support.long_runs import LONG, turn
 
 COUNT = int(os.environ.get("MDH_RANDOM_DEFAULTS", "60"))
 SEED = int(os.environ.get("MDH_SEED", "20261125"))
@@ -153,13 +152,10 @@ def form(rng: Random, name: str, kind: str, around: str) -> str:
 @pytest.mark.parametrize("around", AROUND)
 @pytest.mark.parametrize("name", FORMS)
 def test_other_products(name: str, around: str) -> None:
-    """Every type on one of the two machines, by turns; on both in scripts/long-tests."""
     rng, found = Random(f"{SEED} {name} {around}"), 0
-    for n, kind in enumerate(KINDS):
+    for kind in KINDS:
         c = form(rng, name, kind, around)
-        for which, machine in enumerate(("h100", "a100")):
-            if not turn(n, which, [*FORMS].index(name), [*AROUND].index(around), of=2):
-                continue
+        for machine in ("h100", "a100"):
             try:
                 _, text, _ = defaulted(c, machine)
             except Failed as failed:
@@ -234,11 +230,7 @@ SAMPLE += [("f8mixed", layout, machine) for layout in ("NN", "NT") for machine i
 
 @pytest.mark.parametrize(("kind", "layout", "machine"), SAMPLE)
 def test_no_spills(kind: str, layout: str, machine: str) -> None:
-    """Two of the three sizes, by turns; all in scripts/long-tests."""
-    number = SAMPLE.index((kind, layout, machine))
-    for which, (m, n, k) in enumerate(((4096, 4096, 4096), (1000, 904, 1104), (72, 2000, 4100))):
-        if not LONG and (number // 2 + number + which) % 3 == 0:
-            continue
+    for m, n, k in ((4096, 4096, 4096), (1000, 904, 1104), (72, 2000, 4100)):
         program, text, module = defaulted(Product(kind, layout, m, n, k).text, machine)
         cubin = compile_cubin(emit(module, program), load_machine(machine).arch)
         assert cubin.warnings == ()

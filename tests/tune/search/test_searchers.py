@@ -16,7 +16,6 @@ from mdh.tuner.search import DEFAULT, SAMPLERS, evolution, make_searcher, study_
 from mdh.tuner.search.interfaces import Searcher, SearchSpace
 from mdh.tuner.search.optuna_strategy import RECIPES
 from mdh.tuner.search.uniform import free_draw
-from tests.support.long_runs import LONG
 from tests.tune.search.doubles import ListedSpace, chain, nested_space, small_space
 
 HERE = [s.name for s in SAMPLERS if all(find_spec(p) for p in s.packages)]
@@ -32,12 +31,6 @@ def _seconds(point: Point) -> float | None:
         return None
     far = abs(i - 16) / 16 + abs(ii - 4) / 4 + abs(j - 6) / 6 + abs(jj - 2) / 2 + abs(unroll - 4) / 4
     return 1e-3 * (1 + far + (order == "i j"))
-
-
-def _count(name: str, full: int, least: int = 20) -> int:
-    """How many trials a test makes. `gp` thinks for 0.1 s before each, so only scripts/long-tests has all of
-    them. Its first 10 points are drawn, and others follow here, too."""
-    return full if LONG or name != "gp" else max(least, full // 3)
 
 
 def _run(searcher: Searcher, trials: int) -> list[Point]:
@@ -58,20 +51,18 @@ def _best(points: list[Point]) -> float:
 @pytest.mark.parametrize("name", HERE)
 def test_points_are_legal_and_new(name: str) -> None:
     space = small_space()
-    count = _count(name, 60)
-    asked = _run(make_searcher(name, space, seed=3), count)
-    assert len(asked) == count == len(set(asked))
+    asked = _run(make_searcher(name, space, seed=3), 60)
+    assert len(asked) == 60 == len(set(asked))
     assert all(space.rank(p) is not None for p in asked)
 
 
 @pytest.mark.parametrize("name", HERE)
 def test_same_seed_same_points(name: str) -> None:
     space = small_space()
-    count = _count(name, 40)
-    first, again = (_run(make_searcher(name, space, seed=5), count) for _ in range(2))
+    first, again = (_run(make_searcher(name, space, seed=5), 40) for _ in range(2))
     assert first == again
     if name != "exhaustive":
-        assert first != _run(make_searcher(name, space, seed=6), count)
+        assert first != _run(make_searcher(name, space, seed=6), 40)
 
 
 @pytest.mark.parametrize("name", HERE)
@@ -103,20 +94,20 @@ def test_told_points_are_not_asked(name: str) -> None:
     for point in known:
         searcher.tell(point, _seconds(point))
     searcher.tell(("no", "point", "of", "this", "space", "at all"), 1.0)
-    assert not set(_run(searcher, _count(name, 50))) & set(known)
+    assert not set(_run(searcher, 50)) & set(known)
 
 
 @pytest.mark.parametrize("name", HERE)
 def test_a_flood_of_illegal_points(name: str) -> None:
     """Where the checker refuses nearly everything, the few that run are not lost among the refused."""
     searcher = make_searcher(name, small_space(), seed=4)
-    asked, count = [], _count(name, 120)
-    for n in range(count):
+    asked = []
+    for n in range(120):
         point = searcher.ask()
         assert point is not None
         asked.append(point)
         searcher.tell(point, 1e-3 * (1 + n % 7) if n % 10 == 9 else None)
-    assert len(set(asked)) == count
+    assert len(set(asked)) == 120
 
 
 @pytest.mark.parametrize("name", HERE)
@@ -146,9 +137,8 @@ def test_a_point_told_twice(name: str) -> None:
 def test_learning_beats_chance(name: str) -> None:
     space = small_space()
     chance = sorted(_best(_run(make_searcher("random", space, seed=s), 60)) for s in range(5))[2]
-    count, seeds = _count(name, 60, least=36), 5 if LONG or name != "gp" else 3
-    learned = sorted(_best(_run(make_searcher(name, space, seed=s), count)) for s in range(seeds))
-    assert learned[seeds // 2] < chance
+    learned = sorted(_best(_run(make_searcher(name, space, seed=s), 60)) for s in range(5))[2]
+    assert learned < chance
 
 
 @pytest.mark.parametrize("name", [n for n in LEARNING if n not in ("cmaes", "nsga2")])
@@ -158,7 +148,7 @@ def test_a_known_good_point_is_used(name: str) -> None:
     good: Point = (16, 4, 6, 2, 8, "j i")
     searcher = make_searcher(name, space, seed=1)
     searcher.tell(good, _seconds(good))
-    assert _best(_run(searcher, _count(name, 60))) <= 1.3e-3
+    assert _best(_run(searcher, 60)) <= 1.3e-3
 
 
 def test_earlier_times_are_members_of_the_first_population(monkeypatch: pytest.MonkeyPatch) -> None:
