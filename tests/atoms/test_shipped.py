@@ -7,11 +7,11 @@ from mdh.checker.footprint import shared_bytes, store_bytes
 from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
 from mdh.target.emit import emit
-from mdh.target.nvrtc import compile_cubin
 from mdh.target.shared import shared_layout
 from tests.atoms.blocks import Array
 from tests.atoms.products import computed, planned
 from tests.support.corpus import WORKLOADS, Shipped, Use, schedules
+from tests.support.cubins import cubin_of
 
 WITH_ATOMS = [s for s in schedules() if "MMA." in s.source.text]
 SMALL = [(s, use) for s in WITH_ATOMS for use in s.small]
@@ -69,6 +69,6 @@ def test_texts_compile_without_spills(shipped: Shipped, use: Use, name: str) -> 
     counted = shared_bytes(plan.stages[0], plan.stages[0].tiles, cpu=False)
     counted += store_bytes(program, plan.stages[0], plan.stages[0].tiles)
     assert max(slot.end for kernel in module.kernels for slot in shared_layout(kernel)) <= counted
-    cubin = compile_cubin(emit(module, program), load_machine(name).arch)
+    cubin = cubin_of(emit(module, program), load_machine(name).arch)
     assert cubin.warnings == ()
     assert cubin.spill_bytes == 0

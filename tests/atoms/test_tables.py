@@ -1,5 +1,6 @@
 """The atoms' tables: each element of a matrix lies with exactly one lane."""
 
+from functools import cache
 from itertools import product
 
 import pytest
@@ -8,14 +9,20 @@ from mdh.ir.atoms import ATOMS, GROUP_LANES, LANES, Atom, Fragment, atoms_of
 from mdh.ir.dtype import BF16, F64, I8
 
 
+@cache
+def _covered_once(fragment: Fragment, lanes: int, shape: tuple[int, int]) -> bool:
+    """Atoms of several types have the same fragments."""
+    places = [fragment.at(lane, v) for lane, v in product(range(lanes), range(fragment.count))]
+    return sorted(places) == list(product(range(shape[0]), range(shape[1])))
+
+
 @pytest.mark.parametrize("atom", ATOMS, ids=lambda a: a.name)
 def test_fragments_cover_their_matrices_once(atom: Atom) -> None:
     factors = ((atom.a, (atom.m, atom.k)), (atom.b, (atom.k, atom.n)))
     lanes = GROUP_LANES if atom.grouped else LANES
     known = factors[:1] if atom.grouped else factors
     for fragment, shape in (*known, (atom.c, (atom.m, atom.n))):
-        places = [fragment.at(lane, v) for lane, v in product(range(lanes), range(fragment.count))]
-        assert sorted(places) == list(product(range(shape[0]), range(shape[1])))
+        assert _covered_once(fragment, lanes, shape)
 
 
 @pytest.mark.parametrize("atom", [a for a in ATOMS if not a.grouped], ids=lambda a: a.name)
