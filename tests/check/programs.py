@@ -1,8 +1,12 @@
 """Programs by hand, one a class, so that the checker is tested without the C front end."""
 
+from dataclasses import replace
+
+from mdh.ir.affine import Affine
 from mdh.ir.dtype import F32, I32, DType
 from mdh.ir.expr import Binary, Const, Expr, Load, Var
-from mdh.ir.program import Buffer, Dim, DimKind, Operator, Output, Program, Result, Stage, component
+from mdh.ir.open_size import OpenSize, open_extent
+from mdh.ir.program import Buffer, Dim, DimKind, Operator, Output, Program, Result, Scalar, Stage, component
 
 CC, PW, PS = DimKind.CC, DimKind.PW, DimKind.PS
 
@@ -28,6 +32,24 @@ def matmul(m: int = 64, n: int = 64, k: int = 64, dtype: DType = F32, strict: bo
     dims = (Dim("i", m, CC), Dim("j", n, CC), Dim("k", k, PW))
     buffers = (Buffer("A", dtype, (m, k)), Buffer("B", dtype, (k, n)), Buffer("C", dtype, (m, n)))
     return _program("matmul", buffers, Stage("C", dims, (), (result,)), strict)
+
+
+def open_matmul(most: int = 256, n: int = 64, k: int = 64) -> Program:
+    """The rows stay open, from 1 to `most`."""
+    size = OpenSize("M", 1, most)
+    extent = open_extent(Affine.var("M"), (size,))
+    program = matmul(most, n, k)
+    stage = program.stages[0]
+    dims = (replace(stage.dims[0], open=extent), *stage.dims[1:])
+    open_rows = (extent, None)
+    buffers = tuple(b if b.name == "B" else replace(b, open=open_rows) for b in program.buffers)
+    return replace(
+        program,
+        params=("M", *program.params),
+        buffers=buffers,
+        scalars=(Scalar("M", I32, most, open=size),),
+        stages=(replace(stage, dims=dims),),
+    )
 
 
 def dot(n: int = 1024, dtype: DType = F32, op: str = "+", strict: bool = False) -> Program:

@@ -63,5 +63,7 @@ def _data(value: object, names: dict[str, str]) -> Any:
 
 
 def _fields(value: Any, names: dict[str, str], but: str = "") -> list[Any]:
-    """The fields that take part in equality, in their order."""
-    return [_data(getattr(value, f.name), names) for f in fields(value) if f.compare and f.name != but]
+    """The fields that take part in equality, in their order. `open` is left out where nothing stays open, so
+    that the keys of programs without open sizes are those of before there were such sizes."""
+    given = ((f.name, getattr(value, f.name)) for f in fields(value) if f.compare and f.name != but)
+    return [_data(v, names) for name, v in given if v or name != "open"]

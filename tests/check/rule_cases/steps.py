@@ -1,6 +1,6 @@
 """Rules about the form of steps: their names, numbers, layers, attributes and sizes."""
 
-from tests.check.programs import dot, matmul
+from tests.check.programs import dot, matmul, open_matmul
 from tests.check.rule_cases.case import Case
 
 CASES = (
@@ -138,5 +138,23 @@ CASES = (
         matmul(),
         ("(de-)comp( ?tm,?,^ ) ( ?,B:?[?] ; C:SM[?,1] ) ( BLK.y,?,? ) @order(grouped(?))\n"),
         ["S154 1:12", "S154 1:16"],
+    ),
+    Case(
+        open_matmul(),
+        (
+            "0: (de-)comp( 256, ^, ^ ) ( ^,^ ; ^ ) ( ^, ^, ^ )\n"
+            "1: (de-)comp( 8, ^, ^ ) ( ^,^ ; ^ ) ( BLK.x, ^, ^ )\n"
+        ),
+        ["K117 1:15"],
+    ),
+    Case(
+        open_matmul(),
+        "1: (de-)comp( 1, ^, ^ ) ( ^,^ ; ^ ) ( THR.x, ^, ^ )\n",
+        ["K117 1:39"],
+    ),
+    Case(
+        open_matmul(),
+        "1: (de-)comp( 8, 8, ^ ) ( ^,^ ; ^ ) ( BLK.x, BLK.y, ^ ) @order(hilbert)\n",
+        ["K118 1:57"],
     ),
 )
