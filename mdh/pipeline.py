@@ -3,7 +3,7 @@
 read → validate → schedule → bind, default → check → lower → emit → build
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Protocol, TypeVar
@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 from mdh.checker.open_default import default_for
 from mdh.checker.run import check
 from mdh.device.protocols import Device, Executable
-from mdh.frontend.c.open_defines import split_defines
+from mdh.frontend.c.open_defines import parameters_of, split_defines, with_ranges
 from mdh.frontend.c.read import preprocessed, read_preprocessed
 from mdh.frontend.consent import consented
 from mdh.ir.kernel import Module
@@ -22,6 +22,7 @@ from mdh.lower.passes.table import Observer, unobserved
 from mdh.lower.run import lower
 from mdh.machine import Machine
 from mdh.schedule.binding import bind
+from mdh.schedule.cases import demand_one
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
@@ -73,11 +74,13 @@ class Pipeline:
         function: str | None = None,
         strict_fp: bool = False,
         allow: Iterable[str] = (),
+        ranges: Sequence[OpenSize] = (),
     ) -> Program:
-        """The program, after comparing it with its text on small sizes. Raises Failed F119 for words of
-        `allow` that mean nothing."""
-        bound, opens = split_defines(source, defines)
-        pre, allowed = preprocessed(source, bound, [size.name for size in opens]), consented(allow)
+        """The program, after comparing it with its text on small sizes. ranges: of a case of a table; their
+        sizes are parameters of the program, also those of one value. Raises Failed F119 for words of `allow`
+        that mean nothing."""
+        bound, opens = split_defines(source, with_ranges(defines, ranges))
+        pre, allowed = preprocessed(source, bound, parameters_of(opens, ranges)), consented(allow)
         program = self._run(
             "program",
             lambda: read_preprocessed(
@@ -102,7 +105,9 @@ class Pipeline:
         *,
         deterministic: bool = False,
     ) -> Checked:
-        """The plan of the given schedule. Stages that it leaves out get the default one."""
+        """The plan of the given schedule. Stages that it leaves out get the default one. Raises Failed S157 for
+        a table, of which one case is needed."""
+        demand_one(given)
         named = set() if given is None else {s.name for s in given.sections}
         left = () if None in named else tuple(s.name for s in program.stages if s.name not in named)
         default = default_for(program, machine, target, deterministic=deterministic) if left else None

@@ -19,6 +19,7 @@ from mdh.ir.dtype import I64
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program, Scalar
 from mdh.pipeline import Hook, Pipeline
+from mdh.schedule.model import SizeCase
 
 Tuned = Callable[[GivenTexts], GivenTexts]
 _INT = frozenset((int,))
@@ -32,7 +33,7 @@ class Kernel:
 
     name: the C function's name. parameters: their names. sizes: those that each call binds, in order.
     variants: the function at sizes, by tuple of sizes; those that differ in open sizes alone share what was
-    built. On a GPU, a call on arrays in device memory runs on their
+    built. With a table, the first case whose ranges take the sizes of a call serves it. On a GPU, a call on arrays in device memory runs on their
     stream and may return before the work is done, like calls of their libraries. Every other call returns
     when the work is done. Threads may share a kernel. A forked process cannot use it: it raises Failed D107.
     """
@@ -51,11 +52,11 @@ class Kernel:
         self.name, self.parameters = heading.name, heading.parameters
         self._open = frozenset(given.opens)
         self.sizes = tuple(p for p in self.parameters if p in {*sizes, *self._open})
-        self._built: dict[tuple[int, ...], _Built] = {}
+        self._built: dict[tuple[object, ...], _Built] = {}
         self.variants: dict[tuple[int, ...], Variant] = {}
         self._heading = heading
         self._places = tuple(self.parameters.index(name) for name in self.sizes)
-        self._given, self._tuned = given, tuned
+        self._given, self._tuned, self._table = given, tuned, given.table
         self._pipeline, self._lock = Pipeline(hook), Lock()
 
     def __repr__(self) -> str:
@@ -114,7 +115,7 @@ class Kernel:
             if sizes not in self.variants:
                 bound = dict(zip(self.sizes, sizes, strict=True))
                 free = {name: value for name, value in bound.items() if name not in self._open}
-                built = self._of(free)
+                built = self._of(free, bound)
                 program = at_sizes(built.program, bound)
                 while self._open and len(self.variants) >= _MOST_OPEN_VARIANTS:
                     del self.variants[next(iter(self.variants))]
@@ -122,20 +123,27 @@ class Kernel:
             return self.variants[sizes]
 
     def build(self) -> None:
-        """Builds the function. Requires that no size is left out of the defines."""
+        """Builds the function, for all cases of a table. Requires that no size is left out of the defines."""
         with explained():
             if not self.sizes:
                 self._variant(())
                 return
             self.device.ready()
             with self._lock:
-                self._of({})
+                for case in self._table.cases if self._table else (None,):
+                    self._of_case({}, case)
 
-    def _of(self, free: Mapping[str, int]) -> "_Built":
-        """What is built for these values of the sizes that the defines leave out."""
-        key = tuple(free.values())
+    def _of(self, free: Mapping[str, int], sizes: Mapping[str, int]) -> "_Built":
+        """What is built for these values of the sizes that the defines leave out. sizes: all of the call."""
+        return self._of_case(free, None if self._table is None else self._table.at(sizes))
+
+    def _of_case(self, free: Mapping[str, int], case: SizeCase | None) -> "_Built":
+        given = replace(self._given, defines={**self._given.defines, **free})
+        if self._table is not None and case is not None:
+            given = given.of_case(self._table, case)
+        key = (*free.values(), given.ranges)
         if key not in self._built:
-            self._built[key] = self._build(replace(self._given, defines={**self._given.defines, **free}))
+            self._built[key] = self._build(given)
         return self._built[key]
 
     def _build(self, given: GivenTexts) -> "_Built":

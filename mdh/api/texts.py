@@ -1,17 +1,19 @@
 """The texts that the functions of the API are given, and the values of the names in them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 
 from mdh.api.options import allowed_of, defines_of, holes_of, of_type
 from mdh.diagnostics import fail
-from mdh.frontend.c.open_defines import Defines, split_defines
+from mdh.frontend.c.open_defines import Defines, parameters_of, split_defines, with_ranges
+from mdh.ir.open_size import OpenSize
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.machine import Machine
 from mdh.pipeline import Hook, Pipeline, silent
-from mdh.schedule.model import Schedule
+from mdh.schedule.cases import Table, narrowed, table_of
+from mdh.schedule.model import Schedule, SizeCase
 from mdh.source import Source
 from mdh.textfile import C_LIMIT, SCHEDULE_LIMIT, read_text
 
@@ -30,21 +32,32 @@ class GivenTexts:
     strict_fp: bool
     deterministic: bool
     allow: tuple[str, ...] = ()
+    ranges: tuple[OpenSize, ...] = ()
+    """Of the sizes that a table's cases are for: those of one case, or those that hold all."""
 
     @property
     def bound(self) -> dict[str, str | int]:
         """The defines with open sizes at their largest values. Raises Failed C125."""
-        return split_defines(self.source, self.defines)[0]
+        return split_defines(self.source, with_ranges(self.defines, self.ranges))[0]
 
     @property
     def opens(self) -> tuple[str, ...]:
-        """The names of the sizes that stay open. Raises Failed C125."""
-        return tuple(size.name for size in split_defines(self.source, self.defines)[1])
+        """The names of the sizes that stay open, and of those that cases are for. Raises Failed C125."""
+        opened = split_defines(self.source, with_ranges(self.defines, self.ranges))[1]
+        return tuple(parameters_of(opened, self.ranges))
+
+    @property
+    def table(self) -> Table | None:
+        return table_of(self.schedule)
+
+    def of_case(self, table: Table, case: SizeCase) -> "GivenTexts":
+        """The same with the schedule of one case, and its ranges."""
+        return replace(self, schedule=table.alone(case), ranges=table.ranges(case))
 
     def read(self, run: Pipeline) -> Program:
         return run.read(
             self.source, defines=self.defines, function=self.function, strict_fp=self.strict_fp,
-            allow=self.allow,
+            allow=self.allow, ranges=self.ranges,
         )  # fmt: skip
 
     def checked(self, run: Pipeline, machine: Machine, target: str) -> tuple[Program, Plan]:
@@ -70,9 +83,12 @@ def read_given(
         raise fail("F109", "holes need a schedule", help="give schedule=PATH")
     parsed = None
     if schedule is not None:
-        parsed = Pipeline(hook).schedule(_source("schedule", schedule, SCHEDULE_LIMIT), values)
-    source = _source("file", file, C_LIMIT)
-    return GivenTexts(source, parsed, bound, function, strict_fp, deterministic, allowed_of(allow))
+        parsed = narrowed(
+            Pipeline(hook).schedule(_source("schedule", schedule, SCHEDULE_LIMIT), values), bound
+        )
+    source, table = _source("file", file, C_LIMIT), table_of(parsed)
+    ranges = () if table is None else table.hull
+    return GivenTexts(source, parsed, bound, function, strict_fp, deterministic, allowed_of(allow), ranges)
 
 
 def _source(option: str, text: Text, limit: int) -> Source:

@@ -29,7 +29,8 @@ UNALIGNED = 1_000_003
 
 @dataclass(frozen=True, slots=True)
 class OpenSize:
-    """A size from `least` to `most`, both of them multiples of `multiple`, and multiples of it only."""
+    """A size from `least` to `most`, both of them multiples of `multiple`, and multiples of it only. In cases
+    of schedules, the range may have one value."""
 
     name: str
     least: int
@@ -37,7 +38,14 @@ class OpenSize:
     multiple: int = 1
 
     def __str__(self) -> str:
+        if self.least == self.most:
+            return str(self.least)
         return f"{self.least}..{self.most}" + (f":{self.multiple}" if self.multiple > 1 else "")
+
+    @property
+    def value(self) -> int | None:
+        """The only value; None if there are several."""
+        return self.least if self.least == self.most else None
 
     def takes(self, value: int) -> bool:
         return self.least <= value <= self.most and value % self.multiple == 0

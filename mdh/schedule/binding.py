@@ -23,8 +23,10 @@ def bind(
     Conditions whose names are all known are evaluated and dropped. `constants` are the program's; with None
     (no program yet), conditions that name constants stay. Raises Failed. S120: no hole has the name. S121:
     its place or set does not allow the value. S122: a condition is false. S123: a condition cannot be
-    evaluated.
+    evaluated. Each case of a table is bound by itself.
     """
+    if schedule.cases:
+        return _bind_cases(schedule, values, constants)
     places = holes(schedule)
     names = {h.hole.name for h in places if h.hole.name}
     problems = _value_problems(places, values)
@@ -34,6 +36,21 @@ def bind(
     if problems:
         raise Failed(*problems)
     return replace(schedule, sections=sections)
+
+
+def _bind_cases(
+    table: Schedule, values: Mapping[str, Value], constants: Mapping[str, int] | None
+) -> Schedule:
+    """The table with the holes of its cases filled in. A case need not have all holes that `values` names."""
+    alone = [replace(table, sections=case.sections, cases=()) for case in table.cases]
+    named = [{h.hole.name for h in holes(one)} for one in alone]
+    unknown = {name: value for name, value in values.items() if not any(name in names for names in named)}
+    bound = [
+        bind(one, {**unknown, **{n: v for n, v in values.items() if n in names}}, constants)
+        for one, names in zip(alone, named, strict=True)
+    ]
+    cases = (replace(c, sections=b.sections) for c, b in zip(table.cases, bound, strict=True))
+    return replace(table, cases=tuple(cases))
 
 
 def _bind_section(

@@ -11,7 +11,8 @@ from mdh.schedule.printer import print_arg
 def canonical(schedule: Schedule) -> Schedule:
     """The schedule without neutral attributes (`pad(0)`, `stages(1)`, `grouped(1)`, `cyclic(n)` with n not
     below its tile). Sets lose the members that are larger than the tile above them, where that is known."""
-    return replace(schedule, sections=tuple(canonical_section(s) for s in schedule.sections))
+    cases = tuple(replace(c, sections=tuple(map(canonical_section, c.sections))) for c in schedule.cases)
+    return replace(schedule, sections=tuple(map(canonical_section, schedule.sections)), cases=cases)
 
 
 def canonical_section(section: Section, extents: Sequence[int] = ()) -> Section:

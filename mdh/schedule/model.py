@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mdh.hardware import Layer, Space
+from mdh.ir.open_size import OpenSize
 from mdh.source import Source, Span
 
 
@@ -206,9 +207,21 @@ class SizeHeader:
 
 
 @dataclass(frozen=True, slots=True)
+class SizeCase:
+    """`over M=17..4096 { … }`: the sections of a table that are for these sizes. A range may have one value.
+    places: of the ranges, by name."""
+
+    ranges: tuple[OpenSize, ...]
+    sections: tuple[Section, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+    places: Mapping[str, Span] = field(default_factory=dict, compare=False, repr=False)
+    comments: tuple[str, ...] = field(default=(), compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Schedule:
     """A schedule. target, program: the header lines `target NAME` (a machine) and `program NAME` (a C
-    function)."""
+    function). A table has cases and no sections of its own (`schedule/cases.py`)."""
 
     sections: tuple[Section, ...]
     target: str | None = None
@@ -222,3 +235,4 @@ class Schedule:
     """Where the names after `target` and `program` stand."""
     trailing: tuple[str, ...] = field(default=(), compare=False)
     """Comment lines behind the last item."""
+    cases: tuple[SizeCase, ...] = ()

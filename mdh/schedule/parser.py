@@ -8,18 +8,18 @@ tests/schedule/grammar.lark states the same language as a grammar, and tests com
 import re
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
-from mdh.schedule.body import Body, begins_body_item
+from mdh.schedule.case_reader import read_case
 from mdh.schedule.cursor import Cursor
 from mdh.schedule.entry_reader import positive
-from mdh.schedule.model import Schedule, Section, SizeHeader
-from mdh.schedule.names import KEYWORDS, nearest
+from mdh.schedule.model import Schedule, SizeCase, SizeHeader
+from mdh.schedule.names import KEYWORDS
+from mdh.schedule.sections_reader import Sections, unexpected_item
 from mdh.schedule.tokens import Token
 from mdh.source import Source, Span
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*")
 _HEADERS = ("target", "program", "for", "small")
-_ITEM = "a step `(de-)comp(…)`, `fuse`, `where`, `stage`, `target`, `program`, `for` or `small`"
-_STAGE_ITEM = "a step `(de-)comp(…)`, `fuse`, `where` or `}`"
+_ITEM = "a step `(de-)comp(…)`, `fuse`, `where`, `stage`, `over`, `target`, `program`, `for` or `small`"
 
 
 def parse_schedule(source: Source) -> Schedule:
@@ -46,16 +46,12 @@ class _Items:
         self.sizes: list[SizeHeader] = []
         self.places: dict[str, Span] = {}
         self.once: dict[object, Span] = {}
-        self.stages: dict[str, Section] = {}
-        self.body = Body()
-        self.bare: Token | None = None
+        self.sections = Sections(cursor)
+        self.cases: list[SizeCase] = []
 
     def schedule(self) -> Schedule:
-        sections = tuple(self.stages.values())
-        if self.bare is not None:
-            sections = (self.body.section(None, self.cursor.span(self.bare)),)
         return Schedule(
-            sections,
+            self.sections.found(),
             self.headers.get("target"),
             self.headers.get("program"),
             tuple(self.sizes),
@@ -63,27 +59,30 @@ class _Items:
             self.cursor.source,
             self.places,
             self.trailing,
+            tuple(self.cases),
         )
 
     def read(self) -> None:
         self.comments = _head(self.cursor)
         while self.cursor.token.kind != "end":
-            first = self.cursor.token
-            if begins_body_item(self.cursor):
-                self._bare(first)
-                self.body.read(self.cursor)
-            elif self.cursor.at_word("stage"):
-                self._stage()
+            if self.sections.begin:
+                self._demand_alone(others=bool(self.cases))
+                self.sections.read()
+            elif self.cursor.at_word("over"):
+                self._demand_alone(others=bool(self.sections.found()))
+                self.cases.append(read_case(self.cursor, self.cases))
             elif self.cursor.at_word(*_HEADERS):
                 self._header()
             else:
-                raise _unexpected_item(self.cursor, _ITEM)
+                raise unexpected_item(self.cursor, _ITEM)
         self.trailing = self.cursor.comments_before(len(self.cursor.source.text))
 
-    def _bare(self, first: Token) -> None:
-        if self.stages:
-            raise _mixed(self.cursor, first)
-        self.bare = self.bare or first
+    def _demand_alone(self, *, others: bool) -> None:
+        """Raises Failed S114 for steps beside the cases of a table."""
+        if others:
+            headline = "steps stand both inside and outside of `over`"
+            hint = "a table has each step inside `over SIZE=1..64 { … }`"
+            raise fail("S114", headline, self.cursor.span(self.cursor.token), help=hint)
 
     def _header(self) -> None:
         cursor = self.cursor
@@ -145,47 +144,6 @@ class _Items:
             labels = (Label(place, "again here"), Label(first, "first here"))
             raise Failed(Diagnostic("S114", f"{what} is given twice", labels))
         return place
-
-    def _stage(self) -> None:
-        cursor = self.cursor
-        comments = cursor.comments_before(cursor.token.start)
-        first = cursor.take()
-        if self.bare is not None:
-            raise _mixed(cursor, first)
-        name = cursor.expect_kind("name", "the name of a stage")
-        if name.text in self.stages:
-            raise fail(
-                "S114", f"the stage `{name.text}` has two sections", cursor.span(name), label="again here"
-            )
-        cursor.open("{", "`{`")
-        body = Body()
-        while not cursor.at("}"):
-            if not begins_body_item(cursor):
-                raise _unexpected_item(cursor, _STAGE_ITEM)
-            body.read(cursor)
-        cursor.close("")
-        self.stages[name.text] = body.section(name.text, cursor.span(first, name), comments)
-
-
-def _unexpected_item(cursor: Cursor, wanted: str) -> Failed:
-    word = cursor.token
-    if word.kind == "name":
-        return cursor.unexpected(wanted, nearest(word.text, KEYWORDS))
-    if cursor.at("("):
-        return cursor.unexpected(wanted, "a step begins with `(de-)comp` or `(de/re)-comp`")
-    if word.kind == "hole":
-        hint = "a `?` stands for one entry of a step; a step that leaves everything open, for a product of"
-        return cursor.unexpected(wanted, f"{hint} matrices: (de-)comp( ?, ?, ? ) ( ?, ? ; ? ) ( ?, ?, ? )")
-    return cursor.unexpected(wanted)
-
-
-def _mixed(cursor: Cursor, token: Token) -> Failed:
-    return fail(
-        "S114",
-        "steps stand both inside and outside of `stage` sections",
-        cursor.span(token),
-        help="a schedule of several stages has each step inside `stage NAME { … }`",
-    )
 
 
 def _head(cursor: Cursor) -> tuple[str, ...]:

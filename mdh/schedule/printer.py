@@ -3,6 +3,7 @@
 from typing import assert_never
 
 from mdh.hardware import Space
+from mdh.schedule.cases import ranges_text
 from mdh.schedule.condition_reader import COMPARISONS, LEVELS
 from mdh.schedule.model import (
     Arg,
@@ -19,6 +20,7 @@ from mdh.schedule.model import (
     Operation,
     Schedule,
     Section,
+    SizeCase,
     SizeHeader,
     Step,
     TileEntry,
@@ -56,6 +58,7 @@ def _print(expression: WhereExpr, least: int) -> str:
     return text if level >= least else f"({text})"
 
 
+INDENT = 4
 WIDTH = 120
 """A step of this width stands on one line, its groups in columns. A longer one has the published form."""
 
@@ -67,15 +70,30 @@ def print_schedule(schedule: Schedule) -> str:
     head += [f"target {schedule.target}"] if schedule.target is not None else []
     head += [f"program {schedule.program}"] if schedule.program is not None else []
     blocks = [head] if head else []
-    for section in schedule.sections:
-        body = _section_lines(section)
-        if section.name is None:
-            blocks.append(body)
-        else:
-            opening = [*map(_comment, section.comments), f"stage {section.name} {{"]
-            blocks.append([*opening, *(f"    {line}" if line else "" for line in body), "}"])
+    blocks += map(_section_block, schedule.sections)
+    blocks += map(_case_block, schedule.cases)
     blocks.append([_comment(line) for line in schedule.trailing])
     return "\n\n".join("\n".join(block) for block in blocks if block) + ("\n" if any(blocks) else "")
+
+
+def _section_block(section: Section, inside: int = 0) -> list[str]:
+    """The lines of a section. inside: the columns that it will be indented by."""
+    if section.name is None:
+        return _section_lines(section, WIDTH - inside)
+    opening = [*map(_comment, section.comments), f"stage {section.name} {{"]
+    return [*opening, *_indented(_section_lines(section, WIDTH - inside - INDENT)), "}"]
+
+
+def _case_block(case: SizeCase) -> list[str]:
+    opening = [*map(_comment, case.comments), f"over {ranges_text(case)} {{"]
+    inner: list[str] = []
+    for section in case.sections:
+        inner += [*([""] if inner else []), *_section_block(section, INDENT)]
+    return [*opening, *_indented(inner), "}"]
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"{' ' * INDENT}{line}" if line else "" for line in lines]
 
 
 def _size_header(header: SizeHeader) -> str:
@@ -99,9 +117,8 @@ def wrapped_step(step: Step) -> tuple[str, ...]:
     return tuple(_wrapped(step, _groups(step)))
 
 
-def _section_lines(section: Section) -> list[str]:
+def _section_lines(section: Section, width: int) -> list[str]:
     groups = [_groups(step) for step in section.steps]
-    width = WIDTH - (4 if section.name is not None else 0)
     fitting = [g for g in groups if len(" ".join(p for p in g if p)) <= width]
     columns = _columns(fitting, width)
     lines: list[str] = []

@@ -39,6 +39,18 @@ def split_defines(source: Source, defines: Defines) -> tuple[dict[str, str | int
     return bound, tuple(opened)
 
 
+def with_ranges(defines: Defines, ranges: Sequence[OpenSize]) -> dict[str, str | int | OpenSize]:
+    """The defines with the ranges of a case: sizes stay open within them, and those of one value are bound."""
+    return {**defines, **{r.name: r if r.value is None else r.value for r in ranges}}
+
+
+def parameters_of(opens: Sequence[OpenSize], ranges: Sequence[OpenSize]) -> list[str]:
+    """The sizes that are parameters, whether the C has them as macros or not: those that stay open, then those
+    of `ranges`, in the same order for all cases of a table."""
+    given = [r.name for r in ranges]
+    return [*(size.name for size in opens if size.name not in given), *given]
+
+
 def demand_closed(names: Sequence[str]) -> None:
     """Raises Failed F211 if sizes stay open where kernels are timed: that takes one value of each."""
     if names:
