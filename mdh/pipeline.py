@@ -105,8 +105,8 @@ class Pipeline:
         *,
         deterministic: bool = False,
     ) -> Checked:
-        """The plan of the given schedule. Stages that it leaves out get the default one. Raises Failed S157 for
-        a table, of which one case is needed."""
+        """The plan of the given schedule. Stages that it leaves out get the default one. Raises Failed S157
+        for a table, of which one case is needed."""
         demand_one(given)
         named = set() if given is None else {s.name for s in given.sections}
         left = () if None in named else tuple(s.name for s in program.stages if s.name not in named)

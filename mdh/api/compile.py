@@ -46,8 +46,9 @@ def compile(
     binds the integer sizes that it leaves out, and a kernel is built for each of their values. A size that
     is `mdh.open(1, 4096)` or "1..4096" stays open: one kernel serves the range, and each call passes the
     size. If the schedule is a table (`over M=1..64 { … }`), each call passes its sizes, and the first case
-    that takes them serves it; a case is built at its first call, or by `build`. `holes` gives values to the schedule's named holes. If no size is left out, everything is checked
-    and built now, else at the first call with new sizes. `allow` names what schedules may do to numbers:
+    that takes them serves it; a case is built at its first call, or by `build`. `holes` gives values to the
+    schedule's named holes. If no size is left out, everything is checked and built now, else at the first
+    call with new sizes. `allow` names what schedules may do to numbers:
     `allow=("tf32",)` lets them round f32 factors. `hook` is called after each stage of the pipeline.
 
     With `tune` (seconds, or a text such as "10s"), `mdh.tune` searches the holes of the schedule before a
@@ -101,6 +102,9 @@ def check(
         of_type("target", target, (str, NoneType), "`cuda`, `opencl` or `c`")
         given = read_given(file, schedule, defines, holes, hook, function, strict_fp, deterministic, allow)
         chosen = _machine(machine, given.schedule, target)
+        table = given.table
+        if table is not None and len(table.cases) == 1:
+            given = given.of_case(table, table.cases[0])
         return given.checked(Pipeline(hook), chosen, target or chosen.targets[0])[1]
 
 

@@ -33,7 +33,8 @@ class Kernel:
 
     name: the C function's name. parameters: their names. sizes: those that each call binds, in order.
     variants: the function at sizes, by tuple of sizes; those that differ in open sizes alone share what was
-    built. With a table, the first case whose ranges take the sizes of a call serves it. On a GPU, a call on arrays in device memory runs on their
+    built. With a table, the first case whose ranges take the sizes of a call serves it. On a GPU, a call on
+    arrays in device memory runs on their
     stream and may return before the work is done, like calls of their libraries. Every other call returns
     when the work is done. Threads may share a kernel. A forked process cannot use it: it raises Failed D107.
     """

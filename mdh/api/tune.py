@@ -19,6 +19,7 @@ from mdh.pipeline import Pipeline, silent
 from mdh.results.goal import Goal
 from mdh.results.trial import Job, Trial
 from mdh.results.tuning import Tuned
+from mdh.schedule.cases import demand_one
 from mdh.source import Source
 from mdh.tuner.order import Order
 from mdh.tuner.runtime.processors import too_many
@@ -112,6 +113,7 @@ def tune(
         goal = _goal(budget, trials, until_speedup)
         _check_jobs(jobs)
         given = read_given(file, schedule, defines, holes, silent, function, strict_fp, allow=allow)
+        demand_one(given.schedule)
         names = _devices(device)
         demand_closed(given.opens)
         job = job_of(given, names[0], seed, deterministic=deterministic)

@@ -3,13 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from random import Random
 
-from mdh.cli.command_line import CommandLine
+from mdh.cli.command_line import CommandLine, at_word
 from mdh.diagnostics import Failed
 from mdh.frontend.open_program import closed
+from mdh.ir.open_size import OpenSize
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
+from mdh.schedule.cases import Defines, Table, bound_sizes
 
 SOME = 3
 """Sizes between the ends of the ranges that are run where none are given."""
@@ -23,7 +26,26 @@ def points(line: CommandLine, words: Sequence[str], program: Program, seed: int)
         raise line.fail("F107", "--at gives values to open sizes, and none is open", "--at", help=hint)
     if words:
         return [_point(line, word, program) for word in words]
-    return _drawn(program, seed)
+    return _of_ranges(program.opens, seed)
+
+
+def table_points(
+    line: CommandLine, words: Sequence[str], table: Table, program: Program, defines: Defines, seed: int
+) -> list[dict[str, int]]:
+    """The sizes of each run of a table: those of each `--at`, else those that -D binds and, of the others,
+    the ends of the ranges of each case and some between them. program: with the ranges that hold all cases.
+    Raises Failed F107, and A111 for sizes that no case takes."""
+    fixed = {r.name: r.value for r in table.hull if r.value is not None} | bound_sizes(table, defines)
+    if words:
+        out = [{**fixed, **_point(line, word, program)} for word in words]
+        for word, point in zip(words, out, strict=True):
+            at_word(line, word, partial(table.at, point))
+        return out
+    others = [o for o in program.opens if o.name not in table.names]
+    out = []
+    for case in table.cases:
+        out += [{**point, **fixed} for point in _of_ranges([*table.ranges(case), *others], seed)]
+    return [point for n, point in enumerate(out) if point not in out[:n]]
 
 
 def _point(line: CommandLine, word: str, program: Program) -> dict[str, int]:
@@ -45,11 +67,12 @@ def _point(line: CommandLine, word: str, program: Program) -> dict[str, int]:
     return out
 
 
-def _drawn(program: Program, seed: int) -> list[dict[str, int]]:
-    rng, opens = Random(seed), program.opens
-    out = [{s.name: s.least for s in opens}, {s.name: s.most for s in opens}]
-    for _ in range(SOME if opens else 0):
-        out.append({s.name: rng.randrange(s.least, s.most + 1, s.multiple) for s in opens})
+def _of_ranges(ranges: Sequence[OpenSize], seed: int) -> list[dict[str, int]]:
+    """The ends of ranges and some sizes between them; one empty point without ranges."""
+    rng = Random(seed)
+    out = [{s.name: s.least for s in ranges}, {s.name: s.most for s in ranges}]
+    for _ in range(SOME if ranges else 0):
+        out.append({s.name: rng.randrange(s.least, s.most + 1, s.multiple) for s in ranges})
     return [point for n, point in enumerate(out) if point not in out[:n]]
 
 

@@ -13,13 +13,15 @@ from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import keep_inputs, moved, read_schedule, write_text
 from mdh.cli.fix import Fixed, fixed
-from mdh.cli.job import load_program, load_schedule, make_plan, plan_for_machine, say_default, schedule_words
+from mdh.cli.job import load_program, load_schedule, make_plan, plan_of, say_default, schedule_words
 from mdh.cli.options import Request, Warned
+from mdh.cli.tables import table_plans, table_text
 from mdh.cli.trace import STAGES, Trace
 from mdh.cli.warned import warn
 from mdh.diagnostics import Diagnostic, Failed, render_json
 from mdh.ir.plan import Plan
 from mdh.pipeline import Checked
+from mdh.schedule.cases import Table, ranges_text, table_of
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 
@@ -62,7 +64,12 @@ def check(
     )  # fmt: skip
     trace = Trace.of(line, tuple(dump or ()), time, STAGES[:3])
     _demand_schedule(request, fix=fix, in_place=in_place)
-    _, checked = plan_for_machine(request, trace)
+    given = load_schedule(request, trace)
+    table = table_of(given)
+    if table is not None:
+        _check_table(request, trace, table, fix=fix, output=output, json=json)
+        return
+    _, checked = plan_of(request, trace, given)
     changed = None
     if schedule is not None:
         # read again by its new path: the remark about the old one was given
@@ -85,6 +92,33 @@ def check(
         show_json(_as_json(checked, found, changed))
     else:
         show(_text(checked) if changed is None or in_place else changed.text)
+
+
+def _check_table(
+    request: Request, trace: Trace, table: Table, *, fix: bool, output: str | None, json: bool
+) -> None:
+    line = request.line
+    if fix:
+        hint = f"bind {table.names[0]} to a number, which chooses a case"
+        raise line.fail("F107", "--fix changes one schedule, and this is a table", "--fix", help=hint)
+    plans = table_plans(request, trace, table)[1]
+    found = [warn(request, one.checked.plan) for one in plans]
+    if output is not None:
+        text = table_text(table, plans)
+        keep_inputs(line, output, request.files, {Path(output): text})
+        write_text(line, output, text)
+        log(f"wrote {output}")
+    if json:
+        rows = [_as_json(one.checked, f, None) for one, f in zip(plans, found, strict=True)]
+        cases = [{"over": ranges_text(p.case), **_case_json(row)} for p, row in zip(plans, rows, strict=True)]
+        show_json(ok("check", table=True, cases=cases))
+    else:
+        show("".join(f"{one.name}: {_text(one.checked)}" for one in plans))
+
+
+def _case_json(row: dict[str, object]) -> dict[str, object]:
+    """A result without the head that the whole has."""
+    return {key: value for key, value in row.items() if key not in ("schema", "ok", "verb")}
 
 
 def _demand_schedule(request: Request, *, fix: bool, in_place: bool) -> None:

@@ -24,6 +24,7 @@ from mdh.ir.program import Program
 from mdh.machine import load_machine, machine_names
 from mdh.results.comparison import Entry
 from mdh.results.trial import Job
+from mdh.schedule.cases import demand_one
 from mdh.tuner.duration import parse_duration
 from mdh.tuner.records.listing import SUFFIX
 from mdh.wording import meant
@@ -124,6 +125,7 @@ def _contenders(line: CommandLine, words: CompareWords) -> tuple[Contender, ...]
             out.append(Contender(Entry(DEFAULT), None))
             continue
         schedule = run.schedule(read_schedule(line, path))
+        demand_one(schedule, "compare takes a schedule for fixed sizes: write the steps of a case to a file")
         out.append(Contender(Entry(names[path], path), schedule))
     return tuple(out)
 

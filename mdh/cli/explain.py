@@ -21,6 +21,7 @@ from mdh.report.difference_text import differences_text
 from mdh.report.explain import as_json, explain_plan, explain_program
 from mdh.report.pages import looks_like_code, near_codes, page_of, plain
 from mdh.report.text import entries_text, explanation_text
+from mdh.schedule.cases import by_case
 from mdh.schedule.difference import differences
 from mdh.schedule.parser import parse_schedule
 
@@ -161,7 +162,7 @@ def explain_difference(line: CommandLine, before: str, after: str | None, json: 
         headline = f"`{option.partition('=')[0]}` has nothing to do between two schedules"
         raise line.fail("F107", headline, option, help="leave it out")
     old, new = (parse_schedule(read_schedule(line, path)) for path in (before, after))
-    found = differences(old, new)
+    found = differences(by_case(old), by_case(new))
     if json:
         sections = [{**asdict(s), "same": s.same} for s in found]
         targets = [old.target, new.target]

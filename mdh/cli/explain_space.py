@@ -7,6 +7,7 @@ from mdh.cli.job import choose_machine, choose_target, load_schedule, load_timed
 from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.report.text import seconds_text
+from mdh.schedule.cases import demand_one
 from mdh.schedule.default import default_schedule
 from mdh.schedule.model import Schedule
 from mdh.tuner.candidates.foresight import Foresight, foresee
@@ -34,7 +35,8 @@ def explain_space(request: Request, trace: Trace, json: bool) -> None:
 
 
 def space_of(request: Request, trace: Trace, given: Schedule) -> ExactSpace:
-    """The space of the schedule's holes. Raises Failed as `make_space` does."""
+    """The space of the schedule's holes. Raises Failed S157 for a table, and as `make_space` does."""
+    demand_one(given)
     machine = choose_machine(request, given)
     program = load_timed_program(request, trace)
     target = choose_target(request, machine)

@@ -1,5 +1,6 @@
 """Turns a request into the values of the pipeline: program, schedule, machine, target, and plan."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -18,10 +19,12 @@ from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.frontend.c.open_defines import demand_closed
 from mdh.frontend.consent import consented
 from mdh.ir.kernel import Module
+from mdh.ir.open_size import OpenSize
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.machine import Machine, machine_names
 from mdh.pipeline import Checked
+from mdh.schedule.cases import demand_one, narrowed, table_of
 from mdh.schedule.model import Schedule
 from mdh.target.text import KernelText
 from mdh.textfile import C_LIMIT
@@ -30,7 +33,8 @@ from mdh.wording import meant
 TARGETS = ("cuda", "opencl", "c")
 
 
-def load_program(request: Request, trace: Trace) -> Program:
+def load_program(request: Request, trace: Trace, ranges: Sequence[OpenSize] = ()) -> Program:
+    """The program. ranges: of the sizes of a table's case."""
     line = request.line
     source = read_source(line, request.file, limit=C_LIMIT)
     defines = parse_defines(line, request.defines)
@@ -41,7 +45,7 @@ def load_program(request: Request, trace: Trace) -> Program:
         request.defines,
         lambda: trace.pipeline.read(
             source, defines=defines, function=request.function, strict_fp=request.strict_fp,
-            allow=request.allow,
+            allow=request.allow, ranges=ranges,
         ),
     )  # fmt: skip
 
@@ -55,7 +59,8 @@ def load_timed_program(request: Request, trace: Trace) -> Program:
 
 
 def load_schedule(request: Request, trace: Trace) -> Schedule | None:
-    """The schedule with the holes that --set names bound; None if none was given."""
+    """The schedule with the holes that --set names bound; None if none was given. A table keeps the cases
+    that take the sizes of -D."""
     line = request.line
     values = parse_sets(line, request.sets)
     if request.schedule is None:
@@ -65,9 +70,10 @@ def load_schedule(request: Request, trace: Trace) -> Schedule | None:
         return None
     source = read_schedule(line, request.schedule)
     try:
-        return trace.pipeline.schedule(source, values)
+        found = trace.pipeline.schedule(source, values)
     except Failed as failed:
         raise Failed(*(_at_set(request, d) for d in failed.diagnostics)) from failed
+    return at_define(line, request.defines, lambda: narrowed(found, parse_defines(line, request.defines)))
 
 
 def _at_set(request: Request, wrong: Diagnostic) -> Diagnostic:
@@ -135,10 +141,19 @@ def make_plan(
 
 
 def plan_for_machine(request: Request, trace: Trace) -> tuple[Machine, Checked]:
-    """The machine and the checked plan that `check`, `compile` and `explain` begin with."""
-    given = load_schedule(request, trace)
+    """The machine and the checked plan of one schedule. Raises Failed S157 for a table."""
+    return plan_of(request, trace, load_schedule(request, trace))
+
+
+def plan_of(request: Request, trace: Trace, given: Schedule | None) -> tuple[Machine, Checked]:
+    """As `plan_for_machine`, for a schedule that has been read. A table of one case is one schedule."""
+    table = table_of(given)
+    ranges: tuple[OpenSize, ...] = ()
+    if table is not None and len(table.cases) == 1:
+        given, ranges = table.alone(table.cases[0]), table.hull
+    demand_one(given)
     machine = choose_machine(request, given)
-    program = load_program(request, trace)
+    program = load_program(request, trace, ranges)
     target = choose_target(request, machine)
     return machine, make_plan(request, trace, program, given, machine, target)
 

@@ -1,7 +1,7 @@
 """`mdh run`: builds on a device, runs on given or random arrays, judges the result, and times it."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from math import prod
 from pathlib import Path
@@ -10,15 +10,16 @@ from typing import Annotated, Any
 import typer
 
 from mdh.cli import options as opt
-from mdh.cli.at import at_sizes, plan_at, point_text, points
+from mdh.cli.at import at_sizes, plan_at, point_text, points, table_points
 from mdh.cli.command_line import CommandLine, at_word
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import keep_inputs, write_array, write_text
 from mdh.cli.inputs import Inputs, parse_inputs
 from mdh.cli.job import load_program, load_schedule, make_kernel, make_plan, say_default, schedule_words
 from mdh.cli.options import Request, Warned
+from mdh.cli.tables import case_plan
 from mdh.cli.trace import Trace
-from mdh.cli.values import device_or_default
+from mdh.cli.values import device_or_default, parse_defines
 from mdh.cli.warned import warn
 from mdh.cost.work import work_of
 from mdh.device.api import open_device
@@ -34,6 +35,8 @@ from mdh.reference.error import Bounded
 from mdh.reference.judge import ATTEMPTS, POSITIVE, Arguments, Expected, draw_expected
 from mdh.reference.numbers import Array
 from mdh.report.measurement import Timing, demand_fit, measure, timing_text
+from mdh.schedule.cases import Table, table_of
+from mdh.schedule.model import Schedule
 from mdh.verify.arguments import Guarded, Kind, guarded, make_arrays, make_scalars
 from mdh.verify.index_data import check_indices
 from mdh.verify.verdict import judge
@@ -62,12 +65,14 @@ _ANEW = 7919
 @dataclass(frozen=True)
 class Ran:
     """arrays: as the last checked run left them. verdicts: the kinds of arrays with right results. judges:
-    who judged each."""
+    who judged each. sizes: the open ones. case: of a table, which served them."""
 
     arrays: dict[str, Guarded]
     verdicts: tuple[str, ...]
     judges: tuple[str, ...]
     timing: Timing | None
+    sizes: dict[str, int] = field(default_factory=dict)
+    case: str = ""
 
 
 @app.command()
@@ -105,40 +110,83 @@ def run(
     )  # fmt: skip
     trace = Trace.of(line, tuple(dump or ()), time)
     given = load_schedule(request, trace)
-    program = load_program(request, trace)
-    some = _sizes(line, at, program, seed, given=bool(input_), written=output is not None)
+    table = table_of(given)
+    program = load_program(request, trace, () if table is None else table.hull)
+    some = _sizes(line, at, program, table, request, seed, given=bool(input_), written=output is not None)
     inputs = parse_inputs(line, tuple(input_ or ()), closed(program, some[0]))
     chosen = device_or_default(device)
     opened = at_word(line, chosen, lambda: open_device(chosen))
     _fits(line, file, program, some, opened, 3 if repeat else 2)
-    checked = make_plan(request, trace, program, given, opened.machine, opened.target)
-    found = warn(request, checked.plan)
-    _, text = make_kernel(trace, checked.plan, opened)
-    say_default(checked, output, schedule)
+    plans = _plans(request, trace, program, given, some, opened)
+    warned = tuple(d for one in plans for d in warn(request, one.checked.plan))
+    say_default(plans[0].checked, output, schedule)
     if output is not None:
         read = (*request.files, *(word.partition("=")[2] for word in input_ or ()))
         mdh_file, *arrays = _outputs(Path(output), program)
-        keep_inputs(line, output, read, {mdh_file: checked.plan.text, **dict.fromkeys(arrays)})
-    built = trace.pipeline.build(opened, text)
-    all_ran: list[tuple[Plan, Ran]] = []
-    for sizes in some:
-        plan = plan_at(checked.plan, sizes)
-        with at_sizes(sizes):
-            all_ran.append((plan, _run(plan, built, opened, inputs, check=check, repeat=repeat, seed=seed)))
+        keep_inputs(line, output, read, {mdh_file: plans[0].checked.plan.text, **dict.fromkeys(arrays)})
+    all_ran = [
+        found
+        for one in plans
+        for found in _run_at(trace, one, opened, inputs, check=check, repeat=repeat, seed=seed)
+    ]
     if output is not None:
         _write(line, Path(output), *all_ran[0])
     if json:
-        show_json(_as_json(checked, opened, all_ran, output, found))
+        show_json(_as_json(plans[0].checked, opened, all_ran, output, warned))
     else:
-        show(_text(checked, opened, all_ran))
+        show(_text(plans[0].checked, opened, all_ran))
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A checked schedule, and the sizes at which it is run. name: of its case in a table; else empty."""
+
+    checked: Checked
+    points: tuple[dict[str, int], ...]
+    name: str = ""
+
+
+def _plans(
+    request: Request, trace: Trace, program: Program, given: Schedule | None, some: list[dict[str, int]],
+    device: Device,
+) -> list[_Planned]:  # fmt: skip
+    """What is run: the schedule, or those cases of the table that the sizes choose."""
+    table, machine, target = table_of(given), device.machine, device.target
+    if table is None:
+        return [_Planned(make_plan(request, trace, program, given, machine, target), tuple(some))]
+    out: list[_Planned] = []
+    for case in table.cases:
+        here = tuple(sizes for sizes in some if table.at(sizes) is case)
+        if here:
+            one = case_plan(request, trace, table, case, machine, target)
+            out.append(_Planned(one.checked, here, one.name))
+    return out
+
+
+def _run_at(
+    trace: Trace, planned: _Planned, device: Device, inputs: Inputs, *, check: bool, repeat: int, seed: int
+) -> Iterator[tuple[Plan, Ran]]:
+    """Builds one schedule, and runs it at each of its sizes."""
+    whole = planned.checked.plan
+    built = trace.pipeline.build(device, make_kernel(trace, whole, device)[1])
+    for sizes in planned.points:
+        plan = plan_at(whole, sizes)
+        with at_sizes(sizes):
+            ran = _run(plan, built, device, inputs, check=check, repeat=repeat, seed=seed)
+        yield plan, replace(ran, sizes=sizes, case=planned.name)
 
 
 def _sizes(
-    line: CommandLine, at: list[str] | None, program: Program, seed: int, *, given: bool, written: bool
-) -> list[dict[str, int]]:
+    line: CommandLine, at: list[str] | None, program: Program, table: Table | None, request: Request,
+    seed: int, *, given: bool, written: bool,
+) -> list[dict[str, int]]:  # fmt: skip
     """The open sizes of each run. Raises Failed F107 for wrong ones, and for arrays that are given or written
     at several."""
-    some = points(line, tuple(at or ()), program, seed)
+    words = tuple(at or ())
+    if table is None:
+        some = points(line, words, program, seed)
+    else:
+        some = table_points(line, words, table, program, parse_defines(line, request.defines), seed)
     if len(some) > 1 and (given or written):
         option = "--input" if given else "-o"
         headline = f"{option} is for one size, and open sizes are run at {len(some)}"
@@ -245,8 +293,8 @@ def _text(checked: Checked, device: Device, all_ran: list[tuple[Plan, Ran]]) -> 
     program = checked.plan.program
     lines = [f"{program.name} on {device.spec} ({device.title}), {schedule_words(checked)}\n"]
     for plan, ran in all_ran:
-        if program.opens:
-            lines.append(f"  {point_text({s.name: plan.program.sizes[s.name] for s in program.opens})}\n")
+        if ran.sizes:
+            lines.append(f"  {point_text(ran.sizes)}{f', {ran.case}' if ran.case else ''}\n")
         if ran.verdicts:
             kinds = {
                 "exact": "small integers, bit for bit where sums are exact",
@@ -265,14 +313,14 @@ def _as_json(
 ) -> dict[str, Any]:  # fmt: skip
     plan, ran = all_ran[0]
     ops, least = work_of(plan)
-    opens = [s.name for s in checked.plan.program.opens]
     each = [
         {
-            "sizes": {name: one.program.sizes[name] for name in opens},
+            "sizes": here.sizes,
+            **({"case": here.case} if here.case else {}),
             "timing": None if here.timing is None else asdict(here.timing),
         }
-        for one, here in all_ran
-        if opens
+        for _, here in all_ran
+        if here.sizes
     ]
     return ok(
         "run",
@@ -287,7 +335,7 @@ def _as_json(
         operations=ops,
         compulsory_bytes=least,
         folder=output,
-        **({"at": each} if opens else {}),
+        **({"at": each} if each else {}),
         schedule=checked.plan.text,
         warnings=[render_json(d) for d in found],
     )

@@ -15,6 +15,7 @@ from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
 from mdh.results.goal import Goal
 from mdh.results.trial import Job
+from mdh.schedule.cases import demand_one
 from mdh.schedule.model import Schedule
 from mdh.textfile import C_LIMIT, SCHEDULE_LIMIT, read_text
 from mdh.tuner.order import Order
@@ -43,6 +44,7 @@ def orders_of(line: CommandLine, words: TuneWords, request: Request | None) -> L
 def _of_request(line: CommandLine, words: TuneWords, request: Request) -> Order:
     trace = Trace()
     schedule = load_schedule(request, trace)
+    demand_one(schedule)
     program = load_timed_program(request, trace)
     defines = tuple(parse_defines(line, request.defines).items())
     options = (request.function, request.strict_fp, request.deterministic, request.allow)

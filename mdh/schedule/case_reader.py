@@ -51,7 +51,10 @@ def _range(cursor: Cursor, places: dict[str, Span]) -> OpenSize:
     low, high = -(-least // multiple) * multiple, most // multiple * multiple
     if low > high:
         headline = f"no size is in the range {least}..{most}" + (f":{multiple}" if multiple > 1 else "")
-        raise fail("S156", headline, span, help="write the least value first, as in `M=1..64`")
+        hint = "write the least value first, as in `M=1..64`"
+        if least <= most:
+            hint = f"a range that holds a multiple of {multiple}, as {low}..{low}"
+        raise fail("S156", headline, span, help=hint)
     if name.text in places:
         raise fail("S114", f"the size `{name.text}` is given twice", span, label="again here")
     places[name.text] = span

@@ -79,39 +79,54 @@ def ranges_text(case: SizeCase) -> str:
 
 
 def narrowed(schedule: Schedule, defines: Defines) -> Schedule:
-    """The schedule for the sizes that defines bind: a table keeps the cases that take them, and has ranges of
-    the other sizes. If all of its sizes are bound, it becomes the first case that takes them.
+    """A table without the cases that cannot serve the sizes that defines bind. If these are all of its sizes,
+    one case is left. Other schedules are returned as they are.
 
-    Raises Failed S157 if no case takes them, C125 for a size that a define leaves open.
+    Raises Failed S157 if no case takes the sizes, C125 for a size that a define leaves open.
     """
     table = table_of(schedule)
     if table is None:
         return schedule
-    bound: dict[str, int] = {}
-    for name in table.names:
-        value = defines.get(name)
-        if value is None:
-            continue
-        if not isinstance(value, int):
-            headline = f"the range of `{name}` is that of the schedule's cases"
-            hint = f"leave `{name}` out, or bind it to a number"
-            raise Failed(Diagnostic("C125", headline, help=hint, witness=(("define", name),)))
-        bound[name] = value
+    bound = bound_sizes(table, defines)
     left = [c for c in table.cases if all(r.takes(bound[r.name]) for r in c.ranges if r.name in bound)]
     if not left:
         given = ", ".join(f"{name}={value}" for name, value in bound.items())
         headline = f"no case of the schedule is for {given}"
         witness = (("define", next(iter(bound))),)
         raise Failed(Diagnostic(NO_CASE, headline, help=f"its cases: {table.shown}", witness=witness))
-    cases = tuple(replace(c, ranges=tuple(r for r in c.ranges if r.name not in bound)) for c in left)
-    return replace(schedule, cases=cases) if cases[0].ranges else table.alone(left[0])
+    return replace(schedule, cases=tuple(left[:1] if len(bound) == len(table.names) else left))
 
 
-def demand_one(schedule: Schedule | None) -> None:
-    """Raises Failed S157 for a table, where one schedule is needed."""
+def by_case(schedule: Schedule) -> Schedule:
+    """A table as one schedule, whose sections are named by their cases and stages."""
+    named = [
+        replace(section, name=f"{ranges_text(case)} {section.name or ''}".strip())
+        for case in schedule.cases
+        for section in case.sections
+    ]
+    return replace(schedule, sections=(*schedule.sections, *named), cases=())
+
+
+def bound_sizes(table: Table, defines: Defines) -> dict[str, int]:
+    """The sizes of the cases that defines bind. Raises Failed C125 for one that a define leaves open."""
+    bound: dict[str, int] = {}
+    for name in table.names:
+        value = defines.get(name)
+        if isinstance(value, int):
+            bound[name] = value
+        elif value is not None:
+            headline = f"the range of `{name}` is that of the schedule's cases"
+            hint = f"leave `{name}` out, or bind it to a number"
+            raise Failed(Diagnostic("C125", headline, help=hint, witness=(("define", name),)))
+    return bound
+
+
+def demand_one(schedule: Schedule | None, hint: str = "") -> None:
+    """Raises Failed S157 for a table, where one schedule is needed. hint: what to do instead of binding
+    sizes."""
     table = table_of(schedule)
     if table is not None:
         name = table.names[0]
-        headline = f"the schedule has a case for each of several sizes of `{name}`, and one is needed"
-        hint = f"choose it: bind {name} to a number; the cases: {table.shown}"
+        headline = f"the schedule has cases for sizes of `{name}`, and one schedule is needed"
+        hint = hint or f"bind {name} to a number, which chooses a case; the cases: {table.shown}"
         raise Failed(Diagnostic(NO_CASE, headline, labels_at(table.cases[0].span), help=hint))

@@ -3,6 +3,7 @@
 from hypothesis import strategies as st
 
 from mdh.hardware import Layer, Space
+from mdh.ir.open_size import OpenSize
 from mdh.schedule.model import (
     Arg,
     ArgCall,
@@ -18,6 +19,7 @@ from mdh.schedule.model import (
     Operation,
     Schedule,
     Section,
+    SizeCase,
     SizeHeader,
     Step,
     TileEntry,
@@ -148,14 +150,39 @@ def _section(name: str | None, body: tuple[tuple[Step, ...], tuple[Where, ...], 
 
 
 @st.composite
+def _cases(draw: st.DrawFn) -> tuple[SizeCase, ...]:
+    """Cases of a table, for the same sizes in any order, and no two for the same ranges."""
+    names = draw(st.lists(_header_names, min_size=1, max_size=3, unique=True))
+    made: dict[frozenset[OpenSize], SizeCase] = {}
+    for _ in range(draw(st.integers(1, 3))):
+        ranges = tuple(draw(_ranges(name)) for name in draw(st.permutations(names)))
+        made.setdefault(frozenset(ranges), SizeCase(ranges, draw(_sections())))
+    return tuple(made.values())
+
+
+def _ranges(name: str) -> st.SearchStrategy[OpenSize]:
+    numbers = st.integers(1, 5000)
+    several = st.builds(
+        lambda a, n, m: OpenSize(name, a * m, (a + n) * m, m),
+        st.integers(1, 500),
+        st.integers(1, 500),
+        st.integers(1, 16),
+    )
+    return several | st.builds(lambda n: OpenSize(name, n, n), numbers)
+
+
+@st.composite
+def _sections(draw: st.DrawFn) -> tuple[Section, ...]:
+    if draw(st.booleans()):
+        return (_section(None, draw(_bodies.filter(any))),)
+    return tuple(_section(name, draw(_bodies)) for name in draw(st.lists(_names, max_size=3, unique=True)))
+
+
+@st.composite
 def schedules(draw: st.DrawFn) -> Schedule:
     words = st.sampled_from(KEYWORDS)
     headers = st.none() | words | st.from_regex(r"[a-z][a-z0-9\-]{0,8}", fullmatch=True)
-    if draw(st.booleans()):
-        body = draw(_bodies.filter(any))
-        sections: tuple[Section, ...] = (_section(None, body),)
-    else:
-        names = draw(st.lists(_names, max_size=3, unique=True))
-        sections = tuple(_section(name, draw(_bodies)) for name in names)
+    cases = draw(st.just(()) | _cases())
+    sections = () if cases else draw(_sections())
     one = st.lists(_size_headers, max_size=3, unique_by=lambda h: (h.word, h.program, frozenset(h.sizes)))
-    return Schedule(sections, draw(headers), draw(headers), tuple(draw(one)))
+    return Schedule(sections, draw(headers), draw(headers), tuple(draw(one)), cases=cases)

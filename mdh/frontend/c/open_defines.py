@@ -40,13 +40,13 @@ def split_defines(source: Source, defines: Defines) -> tuple[dict[str, str | int
 
 
 def with_ranges(defines: Defines, ranges: Sequence[OpenSize]) -> dict[str, str | int | OpenSize]:
-    """The defines with the ranges of a case: sizes stay open within them, and those of one value are bound."""
+    """The defines with the ranges of a case. Sizes stay open within them; those of one value are bound."""
     return {**defines, **{r.name: r if r.value is None else r.value for r in ranges}}
 
 
 def parameters_of(opens: Sequence[OpenSize], ranges: Sequence[OpenSize]) -> list[str]:
-    """The sizes that are parameters, whether the C has them as macros or not: those that stay open, then those
-    of `ranges`, in the same order for all cases of a table."""
+    """The sizes that are parameters, whether the C has them as macros or not: those that stay open, then
+    those of `ranges`, in the same order for all cases of a table."""
     given = [r.name for r in ranges]
     return [*(size.name for size in opens if size.name not in given), *given]
 
