@@ -102,10 +102,7 @@ def check(
         of_type("target", target, (str, NoneType), "`cuda`, `opencl` or `c`")
         given = read_given(file, schedule, defines, holes, hook, function, strict_fp, deterministic, allow)
         chosen = _machine(machine, given.schedule, target)
-        table = given.table
-        if table is not None and len(table.cases) == 1:
-            given = given.of_case(table, table.cases[0])
-        return given.checked(Pipeline(hook), chosen, target or chosen.targets[0])[1]
+        return given.single.checked(Pipeline(hook), chosen, target or chosen.targets[0])[1]
 
 
 def _check_options(function: Any, hook: Any) -> None:

@@ -12,7 +12,7 @@ from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.machine import Machine
 from mdh.pipeline import Hook, Pipeline, silent
-from mdh.schedule.cases import Table, narrowed, table_of
+from mdh.schedule.cases import Table, narrowed, only, table_of
 from mdh.schedule.model import Schedule, SizeCase
 from mdh.source import Source
 from mdh.textfile import C_LIMIT, SCHEDULE_LIMIT, read_text
@@ -49,6 +49,12 @@ class GivenTexts:
     @property
     def table(self) -> Table | None:
         return table_of(self.schedule)
+
+    @property
+    def single(self) -> "GivenTexts":
+        """The same with the only case of a table. Raises Failed S157 if it has several."""
+        schedule, ranges = only(self.schedule)
+        return replace(self, schedule=schedule, ranges=ranges)
 
     def of_case(self, table: Table, case: SizeCase) -> "GivenTexts":
         """The same with the schedule of one case, and its ranges."""

@@ -8,9 +8,7 @@ from random import Random
 
 from mdh.cli.command_line import CommandLine, at_word
 from mdh.diagnostics import Failed
-from mdh.frontend.open_program import closed
 from mdh.ir.open_size import OpenSize
-from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.schedule.cases import Defines, Table, bound_sizes
 
@@ -74,19 +72,6 @@ def _of_ranges(ranges: Sequence[OpenSize], seed: int) -> list[dict[str, int]]:
     for _ in range(SOME if ranges else 0):
         out.append({s.name: rng.randrange(s.least, s.most + 1, s.multiple) for s in ranges})
     return [point for n, point in enumerate(out) if point not in out[:n]]
-
-
-def plan_at(plan: Plan, sizes: Mapping[str, int]) -> Plan:
-    """The plan with what its program is at these sizes, for judges and reports. The steps stay those of the
-    kernel for all sizes."""
-    if not plan.program.opens:
-        return plan
-    stages = []
-    for stage in plan.stages:
-        program = closed(stage.program, sizes)
-        mine = next(s for s in program.stages if s.name == stage.stage.name)
-        stages.append(replace(stage, program=program, stage=mine))
-    return replace(plan, program=closed(plan.program, sizes), stages=tuple(stages))
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.machine import Machine, machine_names
 from mdh.pipeline import Checked
-from mdh.schedule.cases import demand_one, narrowed, table_of
+from mdh.schedule.cases import narrowed, only
 from mdh.schedule.model import Schedule
 from mdh.target.text import KernelText
 from mdh.textfile import C_LIMIT
@@ -147,11 +147,7 @@ def plan_for_machine(request: Request, trace: Trace) -> tuple[Machine, Checked]:
 
 def plan_of(request: Request, trace: Trace, given: Schedule | None) -> tuple[Machine, Checked]:
     """As `plan_for_machine`, for a schedule that has been read. A table of one case is one schedule."""
-    table = table_of(given)
-    ranges: tuple[OpenSize, ...] = ()
-    if table is not None and len(table.cases) == 1:
-        given, ranges = table.alone(table.cases[0]), table.hull
-    demand_one(given)
+    given, ranges = only(given)
     machine = choose_machine(request, given)
     program = load_program(request, trace, ranges)
     target = choose_target(request, machine)

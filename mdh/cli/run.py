@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
+from mdh.checker.plan_at import plan_at
 from mdh.cli import options as opt
-from mdh.cli.at import at_sizes, plan_at, point_text, points, table_points
+from mdh.cli.at import at_sizes, point_text, points, table_points
 from mdh.cli.command_line import CommandLine, at_word
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import keep_inputs, write_array, write_text

@@ -74,6 +74,9 @@ ResumeOpt = Annotated[bool, typer.Option("--resume/--no-resume", help="Continue 
 ReplayOpt = Annotated[
     str | None, typer.Option("--replay", metavar="RECORD", help="Simulate the search from a record.")
 ]
+AtOpt = Annotated[
+    list[str] | None, typer.Option("--at", metavar="M=100,…", help="The values of open sizes to tune for.")
+]
 HtmlOpt = Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page about the run.")]
 
 
@@ -89,6 +92,7 @@ def tune(
     devices: DevicesOpt = None,
     define: opt.DefineOpt = None,
     set_: opt.SetOpt = None,
+    at: AtOpt = None,
     output: OutOpt = ".",
     record: RecordOpt = None,
     resume: ResumeOpt = True,
@@ -115,7 +119,7 @@ def tune(
     line: CommandLine = ctx.obj
     words = TuneWords(
         budget, trials, until_speedup, sampler, model, seed, devices, device, jobs, storage, cluster, output,
-        record, resume, replay, machine, html,
+        record, resume, replay, machine, html, tuple(at or ()),
     )  # fmt: skip
     request = None
     if file is not None:

@@ -1,21 +1,24 @@
 """Makes orders from the words of `mdh tune` or from a project file. Texts are read, but nothing runs yet."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from mdh.cli.at import points
 from mdh.cli.command_line import CommandLine, at_span, at_word
-from mdh.cli.job import load_schedule, load_timed_program
+from mdh.cli.job import load_program, load_schedule
 from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.cli.tune_words import TuneWords, check_words, devices_of, goal_of
-from mdh.cli.values import parse_defines
+from mdh.cli.values import at_define, parse_defines
 from mdh.frontend.c.open_defines import demand_closed
+from mdh.ir.open_size import OpenSize
 from mdh.ir.program import Program
 from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
 from mdh.results.goal import Goal
 from mdh.results.trial import Job
-from mdh.schedule.cases import demand_one
+from mdh.schedule.cases import only
 from mdh.schedule.model import Schedule
 from mdh.textfile import C_LIMIT, SCHEDULE_LIMIT, read_text
 from mdh.tuner.order import Order
@@ -43,12 +46,39 @@ def orders_of(line: CommandLine, words: TuneWords, request: Request | None) -> L
 
 def _of_request(line: CommandLine, words: TuneWords, request: Request) -> Order:
     trace = Trace()
-    schedule = load_schedule(request, trace)
-    demand_one(schedule)
-    program = load_timed_program(request, trace)
-    defines = tuple(parse_defines(line, request.defines).items())
+    schedule, ranges = only(load_schedule(request, trace))
+    program = load_program(request, trace, ranges)
+    defines = parse_defines(line, request.defines)
+    at = _at(line, words, request, program, {r.name: defines[r.name] for r in ranges})
     options = (request.function, request.strict_fp, request.deterministic, request.allow)
-    return _order(line, words, program, schedule, defines, options, None)
+    order = _order(line, words, program, schedule, tuple(defines.items()), options, None)
+    return open_at(order, ranges, at) if at else order
+
+
+def _at(
+    line: CommandLine, words: TuneWords, request: Request, program: Program, chosen: Mapping[str, int | str]
+) -> dict[str, int]:
+    """The values of the open sizes at which kernels are timed: those of --at, or those that chose the case of
+    a table. Raises Failed F107 for wrong ones, F211 for none."""
+    bound = {name: value for name, value in chosen.items() if isinstance(value, int)}
+    if len(words.at) > 1:
+        hint = "give one; `--over M=1..4096` tunes for a range of sizes"
+        raise line.fail("F107", "--at is given twice, and a tuning is for one size", words.at[1], help=hint)
+    if words.at:
+        return bound | points(line, words.at, program, 0)[0]
+    left = [size.name for size in program.opens if size.name not in bound]
+    hint = "give its value for the tuning: --at " + ",".join(f"{name}=1000" for name in left)
+    at_define(line, request.defines, lambda: demand_closed(left, hint))
+    return bound
+
+
+def open_at(order: Order, ranges: Sequence[OpenSize], at: Mapping[str, int]) -> Order:
+    """The order for a program whose sizes stay open. ranges: those of a table's case; at: values of all."""
+    given = {r.name for r in ranges}
+    opens = (*(size for size in order.program.opens if size.name not in given), *ranges)
+    names = {size.name for size in opens}
+    defines = tuple((name, value) for name, value in order.job.defines if name not in names)
+    return replace(order, job=replace(order.job, defines=defines, ranges=opens, at=tuple(at.items())))
 
 
 def _of_entry(line: CommandLine, words: TuneWords, entry: ProjectEntry) -> Order:

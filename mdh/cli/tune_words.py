@@ -33,6 +33,7 @@ class TuneWords:
     replay: str | None = None
     machine: str | None = None
     html: str | None = None
+    at: tuple[str, ...] = ()
 
 
 def goal_of(line: CommandLine, words: TuneWords) -> Goal:

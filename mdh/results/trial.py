@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated
 
+from mdh.ir.open_size import OpenSize
 from mdh.schema import Meta
 
 Value = int | str
@@ -44,7 +45,8 @@ class Job:
     """A program with its sizes on a device: everything that a worker needs besides candidates.
 
     path, source: the C file's name and text. defines: sizes and macros. device: `cuda:0`. seed: of the arrays
-    that candidates are judged on. allow: what they may do to numbers.
+    that candidates are judged on. allow: what they may do to numbers. ranges: of the sizes that stay open,
+    which may have one value; at: the values of these sizes at which candidates are judged and timed.
     """
 
     path: str
@@ -56,6 +58,20 @@ class Job:
     device: str = "opencl:0"
     seed: int = 0
     allow: tuple[str, ...] = ()
+    ranges: tuple[OpenSize, ...] = ()
+    at: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def sizes(self) -> tuple[tuple[str, int | str], ...]:
+        """Defines for people: with the open sizes, `M=100 of 1..4096`."""
+        at = dict(self.at)
+        opened = ((r.name, f"{at[r.name]} of {r}" if r.value is None else r.least) for r in self.ranges)
+        return (*self.defines, *opened)
+
+    @property
+    def compiled(self) -> dict[str, int | str]:
+        """The defines of the kernel that the tuning finds: open sizes are ranges."""
+        return {**dict(self.defines), **{r.name: r.least if r.value else str(r) for r in self.ranges}}
 
 
 @dataclass(frozen=True, slots=True)

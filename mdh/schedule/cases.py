@@ -73,6 +73,16 @@ def table_of(schedule: Schedule | None) -> Table | None:
     return None if schedule is None or not schedule.cases else Table(schedule)
 
 
+def only(schedule: Schedule | None) -> tuple[Schedule | None, tuple[OpenSize, ...]]:
+    """The one schedule, and the ranges of its sizes if it is a case of a table. Raises Failed S157 for a
+    table of several cases."""
+    table = table_of(schedule)
+    if table is None or len(table.cases) > 1:
+        demand_one(schedule)
+        return schedule, ()
+    return table.alone(table.cases[0]), table.hull
+
+
 def ranges_text(case: SizeCase) -> str:
     """`M=1..64 N=8..512:8`."""
     return " ".join(f"{r.name}={r}" for r in case.ranges)

@@ -98,7 +98,8 @@ def _untold(session: Session, known: Mapping[str, float | None]) -> CandidateQue
     """A queue that has been told nothing yet. known: times of the record by candidate."""
     kind = session.ground.machine.kind
     start = session.experience.constants if session.experience else None
-    shortlist = Shortlist(kind, _rng(session, "model"), start) if session.order.model else None
+    rng = _rng(session, "model")
+    shortlist = Shortlist(kind, rng, start, session.at_sizes) if session.order.model else None
     around = session.around
     planner = session.space if around is None else around
     candidate = session.candidate if around is None else lambda plan, _: session.candidate(plan)
@@ -183,7 +184,7 @@ def _winner(session: Session, run: Run) -> tuple[Plan, KernelText] | None:
     text = pipeline.emit(pipeline.lower(plan), order.program)
     if session.outputs is not None:
         try:
-            session.outputs.write_kernel(text, plan, dict(order.job.defines), plan.text)
+            session.outputs.write_kernel(text, plan, order.job.compiled, plan.text)
         except Failed as failed:
             # a full disk costs the folder, but not the result
             best = session.outputs.schedule_path
@@ -219,7 +220,7 @@ def _tuned(
     variables = () if session.around is not None else session.space.variables
     return Tuned(
         program=order.program.name,
-        defines=order.job.defines,
+        defines=order.job.sizes,
         devices=order.devices,
         title=ground.title,
         machine=ground.machine.name,

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
 
+from mdh.checker.open_default import default_for
+from mdh.checker.plan_at import plan_at
 from mdh.checker.run import check
 from mdh.diagnostics import Failed, fail
 from mdh.ir.plan import Plan
 from mdh.machine import Machine, machine_names
 from mdh.results.trial import QUICK, Candidate, Trial
 from mdh.results.variable import Point
-from mdh.schedule.default import default_schedule
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
@@ -80,6 +81,14 @@ class Session:
         plan = None if point is None else (self.around or self.space).plan(point)
         return plan if isinstance(plan, Plan) else None
 
+    def seen(self, candidate: Candidate) -> Plan | None:
+        """The plan of a candidate as the cost model sees it: at the sizes at which it is timed."""
+        plan = self.planned(candidate)
+        return None if plan is None else self.at_sizes(plan)
+
+    def at_sizes(self, plan: Plan) -> Plan:
+        return plan_at(plan, dict(self.order.job.at))
+
     def plan(self, schedule: Schedule) -> Plan:
         """The checked plan of a schedule without holes."""
         return _checked(self.order, self.ground, self.default, schedule)
@@ -124,7 +133,11 @@ def make_session(order: Order, ground: Ground) -> Session:
     session.remarks = (*record.remarks, *doubts)
     if order.model:
         session.experience = experience_of(
-            session.planned, session.setting, session.baseline, session.earlier, resume=order.resume
+            session.seen,
+            session.setting,
+            session.at_sizes(session.baseline),
+            session.earlier,
+            resume=order.resume,
         )
         session.remarks += session.experience.remarks
     wheres = () if order.schedule is None else [w for s in order.schedule.sections for w in s.wheres]
@@ -140,7 +153,7 @@ def prepared(order: Order, ground: Ground) -> Session:
     """All parts of a session that are not on disk."""
     program, machine, target = order.program, ground.machine, ground.target
     deterministic = order.job.deterministic
-    default = default_schedule(program, machine, target, deterministic=deterministic)
+    default = default_for(program, machine, target, deterministic=deterministic)
     template = _template(order, default, machine)
     space = make_space(program, template, machine, target, deterministic=deterministic, default=default)
     if not space.variables:
@@ -149,9 +162,9 @@ def prepared(order: Order, ground: Ground) -> Session:
             # the space holds only this program
             raise only
     judged = f"{QUICK.inputs} inputs"
-    setting = Setting(machine, target, ground.title, deterministic, ground.versions, judged)
+    setting = Setting(machine, target, ground.title, deterministic, ground.versions, judged, order.job.at)
     header = header_of(
-        program, template, setting, sizes=order.job.defines, method=METHOD.format(inputs=QUICK.inputs),
+        program, template, setting, sizes=order.job.sizes, method=METHOD.format(inputs=QUICK.inputs),
         command=order.command, seed=order.seed, created=time.time(),
     )  # fmt: skip
     baseline = check(program, default, machine, target, deterministic=deterministic, default=default)

@@ -51,11 +51,12 @@ def parameters_of(opens: Sequence[OpenSize], ranges: Sequence[OpenSize]) -> list
     return [*(size.name for size in opens if size.name not in given), *given]
 
 
-def demand_closed(names: Sequence[str]) -> None:
-    """Raises Failed F211 if sizes stay open where kernels are timed: that takes one value of each."""
+def demand_closed(names: Sequence[str], hint: str = "") -> None:
+    """Raises Failed F211 if sizes stay open where kernels are timed: that takes one value of each. hint: what
+    to do instead of binding them."""
     if names:
         headline = f"the size `{names[0]}` is open, and kernels are timed at one size"
-        hint = f"bind it: -D {names[0]}=1024; the schedule that is found can be compiled with it open"
+        hint = hint or f"bind it: -D {names[0]}=1024; the schedule that is found can be compiled with it open"
         raise Failed(Diagnostic(TIMED, headline, help=hint, witness=(("define", names[0]),)))
 
 

@@ -4,7 +4,7 @@ Nothing is dropped. What the model sets aside is measured, the best first, once 
 space. A share of it is measured anyway, so that a wrong model is noticed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import exp, log
 from random import Random
@@ -47,11 +47,13 @@ def drawn_first(points: int) -> int:
 @dataclass
 class Shortlist:
     """kind: of the machine, `cpu` or `gpu`. start: constants to begin with, None: those that mdh comes with.
-    trusted: the model's order has not turned out to mean nothing. Names are keys of candidates."""
+    sees: the plan that the model estimates in place of a candidate's. trusted: the model's order has not
+    turned out to mean nothing. Names are keys of candidates."""
 
     kind: str
     rng: Random
     start: Constants | None = None
+    sees: Callable[[Plan], Plan] = lambda plan: plan
     constants: Constants = field(init=False)
     trusted: bool = field(init=False, default=True)
     _pool: dict[str, Prediction] = field(default_factory=dict)
@@ -75,7 +77,7 @@ class Shortlist:
 
     def add(self, key: str, plan: Plan) -> int:
         """Adds a legal candidate to the pool. Returns the number of candidates in the pool."""
-        self._pool[key] = predict(plan, self.constants)
+        self._pool[key] = predict(self.sees(plan), self.constants)
         return len(self._pool)
 
     def choose(self, share: float) -> tuple[str, ...]:

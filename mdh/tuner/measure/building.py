@@ -12,6 +12,7 @@ from mdh.device.faults import faults_of
 from mdh.device.programs import cached_program, kept_program
 from mdh.device.protocols import Device, Keeps
 from mdh.diagnostics import INTERNAL_ERRORS, Diagnostic, internal_error
+from mdh.frontend.open_program import closed
 from mdh.ir.numerics import ByStage
 from mdh.ir.program import Program
 from mdh.machine import Machine
@@ -57,7 +58,8 @@ class Builder:
         try:
             # there is a builder for each core: more threads would only wait for one another
             with one_thread():
-                write_expected(self.program, self.job.seed, number, self.folder / "expected", numerics)
+                program = closed(self.program, dict(self.job.at))
+                write_expected(program, self.job.seed, number, self.folder / "expected", numerics)
         except INTERNAL_ERRORS as error:
             raise internal_error(error) from error
         return {}

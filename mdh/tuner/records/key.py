@@ -52,6 +52,8 @@ class Setting:
     deterministic: bool = False
     versions: tuple[tuple[str, str], ...] = ()
     check: str = ""
+    at: tuple[tuple[str, int], ...] = ()
+    """Values of the program's open sizes, at which candidates are judged and timed."""
 
 
 def candidate_key(program: Program, schedule: Schedule, setting: Setting) -> str:
@@ -75,6 +77,7 @@ def key_parts(program: Program, schedule: Schedule, setting: Setting) -> Parts:
         ("device", setting.title),
         ("target", setting.target),
         ("check", setting.check),
+        *((("at", ", ".join(f"{name}={value}" for name, value in setting.at)),) if setting.at else ()),
         *((f"version of {name}", text) for name, text in sorted(setting.versions)),
     )
 
