@@ -1,5 +1,6 @@
 """`mdh compile`: prints the kernel source, or writes a folder that needs no mdh."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import typer
@@ -8,12 +9,15 @@ from mdh.cli import options as opt
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import keep_inputs, keep_others, write_text
-from mdh.cli.job import make_kernel, plan_for_machine, say_default
+from mdh.cli.job import load_program, load_schedule, make_kernel, plan_of, say_default
 from mdh.cli.options import Request, Warned
+from mdh.cli.tables import table_plans, table_text
 from mdh.cli.trace import Trace
 from mdh.cli.values import parse_defines
 from mdh.cli.warned import warn
 from mdh.diagnostics import render_json
+from mdh.schedule.cases import Table, ranges_text, table_of
+from mdh.target.dispatch import Version, as_version, dispatch_folder
 from mdh.target.folder import folder
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -50,19 +54,18 @@ def compile(
         strict_fp, deterministic, tuple(allow or ()), Warned.asked(line, warnings, hidden=no_warnings),
     )  # fmt: skip
     trace = Trace.of(line, tuple(dump or ()), time)
-    chosen, checked = plan_for_machine(request, trace)
+    given = load_schedule(request, trace)
+    table = table_of(given)
+    if table is not None:
+        _compile_table(request, trace, table, output, json=json)
+        return
+    chosen, checked = plan_of(request, trace, given)
     found = warn(request, checked.plan)
     _, text = make_kernel(trace, checked.plan)
     defines = parse_defines(line, request.defines)
     files = folder(text, checked.plan.program, checked.plan.text, defines=defines, arch=chosen.arch)
     say_default(checked, output, schedule)
-    if output is not None:
-        texts = {Path(output) / name: content for name, content in files.items()}
-        keep_inputs(line, output, request.files, texts)
-        keep_others(line, output, files)
-        # the manifest comes first: it says which files are mdh's if writing is interrupted
-        for path in sorted(texts, key=lambda p: p.name != "manifest.json"):
-            write_text(line, path, texts[path])
+    _write(request, output, files)
     if json:
         show_json(
             ok(
@@ -78,5 +81,50 @@ def compile(
     elif output is None:
         show(text.source)
     else:
-        log(f"wrote {output}")
-        show("".join(f"{Path(output) / name}\n" for name in sorted(files)))
+        _say_written(output, files)
+
+
+def _compile_table(request: Request, trace: Trace, table: Table, output: str | None, *, json: bool) -> None:
+    """Compiles each case of a table, and a launcher that chooses one of them by the sizes."""
+    machine, plans = table_plans(request, trace, table)
+    found = [d for one in plans for d in warn(request, one.checked.plan)]
+    versions = []
+    for number, one in enumerate(plans, 1):
+        plan = as_version(one.checked.plan, number)
+        versions.append(Version(table.ranges(one.case), plan, make_kernel(trace, plan)[1]))
+    whole = load_program(request, trace, table.hull)
+    defines = parse_defines(request.line, request.defines) | {r.name: r.most for r in table.hull}
+    text = table_text(table, plans)
+    files = dispatch_folder(versions, whole, text, defines=defines, arch=machine.arch)
+    _write(request, output, files)
+    if json:
+        rows = [
+            {"over": ranges_text(p.case), "source": v.text.source}
+            for p, v in zip(plans, versions, strict=True)
+        ]
+        warnings = [render_json(d) for d in found]
+        show_json(
+            ok("compile", table=True, folder=output, files=sorted(files), cases=rows, warnings=warnings)
+        )
+    elif output is None:
+        show("\n".join(f"// {p.name}\n{v.text.source}" for p, v in zip(plans, versions, strict=True)))
+    else:
+        _say_written(output, files)
+
+
+def _write(request: Request, output: str | None, files: Mapping[str, str]) -> None:
+    """Writes the files of a folder. Raises Failed F111, and for files that the command reads or does not
+    own."""
+    if output is None:
+        return
+    texts = {Path(output) / name: content for name, content in files.items()}
+    keep_inputs(request.line, output, request.files, texts)
+    keep_others(request.line, output, files)
+    # the manifest comes first: it says which files are mdh's if writing is interrupted
+    for path in sorted(texts, key=lambda p: p.name != "manifest.json"):
+        write_text(request.line, path, texts[path])
+
+
+def _say_written(output: str, files: Mapping[str, str]) -> None:
+    log(f"wrote {output}")
+    show("".join(f"{Path(output) / name}\n" for name in sorted(files)))

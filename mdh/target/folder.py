@@ -37,14 +37,23 @@ def manifest(text: KernelText, program: Program, function: str, files: tuple[str
         "mdh": release(),
         "digest": text.digest,
         "options": list(text.options),
-        "parameters": [_parameter(p, program) for p in parameters(program)],
-        "kernels": [_kernel(k) for k in text.kernels],
-        "workspaces": [
-            {"name": w.name, "dtype": w.dtype.name, "bytes": w.bytes, "zero": w.zero} for w in text.workspaces
-        ],
+        "parameters": parameters_json(program),
+        **kernels_json(text),
         "files": list(files),
     }
     return json.dumps(data, indent=2) + "\n"
+
+
+def parameters_json(program: Program) -> list[dict[str, object]]:
+    return [_parameter(p, program) for p in parameters(program)]
+
+
+def kernels_json(text: KernelText) -> dict[str, object]:
+    """What a host program must know to launch the kernels of a text."""
+    spaces = [
+        {"name": w.name, "dtype": w.dtype.name, "bytes": w.bytes, "zero": w.zero} for w in text.workspaces
+    ]
+    return {"kernels": [_kernel(k) for k in text.kernels], "workspaces": spaces}
 
 
 def _parameter(p: Buffer | Scalar, program: Program) -> dict[str, object]:
@@ -204,14 +213,21 @@ def folder(
         files["main.c"] = opencl_driver(text, program, host)
         files["Makefile"] = opencl_makefile(name)
     files[f"{name}.mdh"] = plan_text if plan_text.endswith("\n") else plan_text + "\n"
-    if needs_header(program) or _INCLUDED.search(program.source.text if program.source else ""):
+    if includes_header(program):
         files[HEADER] = header_text()
-    files.update(_reference(program, name, files, defines or {}))
+    files.update(reference_files(program, name, files, defines or {}))
     files["manifest.json"] = manifest(text, program, name, tuple(sorted([*files, "manifest.json"])))
     return dict(sorted(files.items()))
 
 
-def _reference(
+def includes_header(program: Program) -> bool:
+    """Whether the files need the header of mdh beside them."""
+    return (
+        needs_header(program) or _INCLUDED.search(program.source.text if program.source else "") is not None
+    )
+
+
+def reference_files(
     program: Program, function: str, taken: Mapping[str, str], defines: Mapping[str, str | int]
 ) -> dict[str, str]:
     """The user's C, and the file that compiles it as the driver's judge.

@@ -1,5 +1,7 @@
 """The C launcher, the memory part of its driver, and how they are built."""
 
+from collections.abc import Sequence
+
 from mdh.ir.program import Program
 from mdh.target.driver import call_arguments, driver, size_checks
 from mdh.target.header import C_TYPES, prototype, scalar_type
@@ -84,18 +86,24 @@ def c_driver(text: KernelText, program: Program, host: HostNames) -> str:
     return driver(program, host, f'\n#include "{host.function}.h"\n', DEVICE + launch + TIMED)
 
 
-def c_makefile(text: KernelText, name: str) -> str:
+def c_makefile(text: KernelText, name: str, versions: Sequence[str] = ()) -> str:
+    """versions: the launchers that one called `name` chooses from, which have the kernels."""
+    launchers = " ".join(f"{one}_launch.c" for one in (name, *versions))
+    kernels = [f"{one}_kernels" for one in versions or (name,)]
+    built = "\n".join(f"\t$(CC) $(KERNELS) $(ARCH) -c {one}.c" for one in kernels)
+    objects = " ".join(f"{one}.o" for one in kernels)
+    headers = " ".join(f"{one}.h" for one in (name, *versions))
     return f"""CC ?= cc
 ARCH ?= -march=native
 # with -O2 GCC before 11.5, 12.4 and 13.2 gets some sums of the reference wrong
 CFLAGS ?= -O1
 KERNELS = {" ".join(text.options)}
 
-{name}: main.c reference.c {name}_launch.c {name}_kernels.c {name}.h
-\t$(CC) $(KERNELS) $(ARCH) -c {name}_kernels.c
-\t$(CC) $(CFLAGS) -fopenmp main.c reference.c {name}_launch.c {name}_kernels.o -o $@ -lm
+{name}: main.c reference.c {launchers} {" ".join(f"{one}.c" for one in kernels)} {headers}
+{built}
+\t$(CC) $(CFLAGS) -fopenmp main.c reference.c {launchers} {objects} -o $@ -lm
 
 .PHONY: clean
 clean:
-\trm -f {name} {name}_kernels.o
+\trm -f {name} {objects}
 """

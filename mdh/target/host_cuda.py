@@ -1,6 +1,6 @@
 """The CUDA launcher (C++), the device part of its driver, and how they are built."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from mdh.ir.copy_engine import TensorMap
 from mdh.ir.program import Program
@@ -246,17 +246,22 @@ def cuda_driver(text: KernelText, program: Program, host: HostNames) -> str:
     return driver(program, host, before, DEVICE + launch + TIMED, text.numerics)
 
 
-def cuda_makefile(text: KernelText, name: str, arch: str) -> str:
-    """The Makefile. An architecture whose name ends in `a` (`sm_90a`) takes `-gencode`: for `-arch=sm_90a`
-    CUDA 13 compiles for `sm_90` as well, which lacks the instructions."""
+def cuda_makefile(text: KernelText, name: str, arch: str, versions: Sequence[str] = ()) -> str:
+    """The Makefile. versions: as of `c_makefile`; a launcher that chooses among them is C. An architecture
+    whose name ends in `a` (`sm_90a`) takes `-gencode`: for `-arch=sm_90a` CUDA 13 compiles for `sm_90` as
+    well, which lacks the instructions."""
     fmad = " -fmad=false" if "-fmad=false" in text.options else ""
     own = "-gencode arch=$(ARCH:sm_%=compute_%),code=$(ARCH)"
     said = own if arch.endswith("a") else "-arch=$(ARCH)"
+    own_launcher = f"{name}_launch.c" if versions else f"{name}_launch.cu"
+    launchers = " ".join([own_launcher, *(f"{one}_launch.cu" for one in versions)])
+    kernels = " ".join(f"{one}.cu" for one in versions or (name,))
+    headers = " ".join(f"{one}.h" for one in (name, *versions))
     return f"""NVCC ?= nvcc
 ARCH ?= {arch}
 
-{name}: main.c reference.c {name}_launch.cu {name}.cu {name}.h
-\t$(NVCC) -O3 {said}{fmad} main.c reference.c {name}_launch.cu -o $@ -lm
+{name}: main.c reference.c {launchers} {kernels} {headers}
+\t$(NVCC) -O3 {said}{fmad} main.c reference.c {launchers} -o $@ -lm
 
 .PHONY: clean
 clean:

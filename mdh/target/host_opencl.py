@@ -1,6 +1,6 @@
 """The OpenCL launcher (C), the device part of its driver, and how they are built."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from mdh.ir.dtype import DType
 from mdh.ir.program import Program
@@ -199,15 +199,18 @@ def opencl_driver(text: KernelText, program: Program, host: HostNames) -> str:
     return driver(program, host, f'\n#include "{host.function}.h"\n', DEVICE + launch + TIMED)
 
 
-def opencl_makefile(name: str) -> str:
+def opencl_makefile(name: str, versions: Sequence[str] = ()) -> str:
+    """versions: as of `c_makefile`."""
+    launchers = " ".join(f"{one}_launch.c" for one in (name, *versions))
+    headers = " ".join(f"{one}.h" for one in (name, *versions))
     return f"""CC ?= cc
 # with -O2 GCC before 11.5, 12.4 and 13.2 gets some sums of the reference wrong
 CFLAGS ?= -O1
 
 # OPENCL_LIBRARY=FILE OPENCL_PLATFORM=NAME ./{name}
 # FILE: libOpenCL.so.1 (as without it), or a driver such as PoCL's; `mdh doctor` names the one of mdh
-{name}: main.c reference.c {name}_launch.c opencl.c {name}.h opencl.h
-\t$(CC) $(CFLAGS) main.c reference.c {name}_launch.c opencl.c -o $@ -ldl -lm
+{name}: main.c reference.c {launchers} opencl.c {headers} opencl.h
+\t$(CC) $(CFLAGS) main.c reference.c {launchers} opencl.c -o $@ -ldl -lm
 
 .PHONY: clean
 clean:
