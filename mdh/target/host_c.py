@@ -14,7 +14,7 @@ static void *device[ARRAYS];
 static void must(int error)
 {
     if (error) {
-        fprintf(stderr, "error %d: out of memory\n", error);
+        fprintf(stderr, "error %d: %s\n", error, error < 0 ? "no kernel is for this size" : "out of memory");
         exit(1);
     }
 }

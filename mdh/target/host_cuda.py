@@ -17,7 +17,7 @@ static void *device[ARRAYS];
 static void must(int error)
 {
     if (error) {
-        fprintf(stderr, "CUDA: %s\n", error < 0 ? "a size differs from the one compiled for"
+        fprintf(stderr, "CUDA: %s\n", error < 0 ? "no kernel is for this size"
                                                 : cudaGetErrorString((cudaError_t)error));
         exit(1);
     }
