@@ -17,6 +17,7 @@ from mdh.cli.files import demand_writable, write_text
 from mdh.cli.options import Request
 from mdh.cli.tune_live import live
 from mdh.cli.tune_order import Listing, orders_of
+from mdh.cli.tune_over import run_over
 from mdh.cli.tune_words import TuneWords
 from mdh.diagnostics import Diagnostic, Failed, Label, render_json
 from mdh.ending import CODES
@@ -77,6 +78,10 @@ ReplayOpt = Annotated[
 AtOpt = Annotated[
     list[str] | None, typer.Option("--at", metavar="M=100,…", help="The values of open sizes to tune for.")
 ]
+OverOpt = Annotated[
+    list[str] | None,
+    typer.Option("--over", metavar="M=1..4096", help="A range of a size: write a table of schedules for it."),
+]
 HtmlOpt = Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page about the run.")]
 
 
@@ -93,6 +98,7 @@ def tune(
     define: opt.DefineOpt = None,
     set_: opt.SetOpt = None,
     at: AtOpt = None,
+    over: OverOpt = None,
     output: OutOpt = ".",
     record: RecordOpt = None,
     resume: ResumeOpt = True,
@@ -127,7 +133,10 @@ def tune(
             line, file, schedule, None, machine, device, tuple(define or ()), tuple(set_ or ()), function,
             strict_fp, deterministic, tuple(allow or ()),
         )  # fmt: skip
-    _run(line, words, request, json)
+    if over:
+        run_over(line, words, request, over, json=json)
+    else:
+        _run(line, words, request, json)
 
 
 def _run(line: CommandLine, words: TuneWords, request: Request | None, json: bool) -> None:

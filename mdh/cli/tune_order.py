@@ -18,10 +18,11 @@ from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
 from mdh.results.goal import Goal
 from mdh.results.trial import Job
-from mdh.schedule.cases import only
+from mdh.schedule.cases import demand_one, only
 from mdh.schedule.model import Schedule
 from mdh.textfile import C_LIMIT, SCHEDULE_LIMIT, read_text
 from mdh.tuner.order import Order
+from mdh.tuner.over.order import OverOrder
 from mdh.tuner.project import ProjectEntry, listed
 from mdh.tuner.search.make import DEFAULT
 
@@ -70,6 +71,39 @@ def _at(
     hint = "give its value for the tuning: --at " + ",".join(f"{name}=1000" for name in left)
     at_define(line, request.defines, lambda: demand_closed(left, hint))
     return bound
+
+
+def over_of(
+    line: CommandLine, words: TuneWords, request: Request | None, ranges: Sequence[str]
+) -> tuple[OverOrder, Goal]:
+    """What `--over` tunes, and its goal. Raises Failed for wrong words."""
+    check_words(line, words)
+    if request is None:
+        hint = "write `mdh tune FILE.c --over M=1..4096`"
+        raise line.fail("F107", "--over needs a file", ranges[0], help=hint)
+    others = {
+        "--at": words.at[0] if words.at else None, "--replay": words.replay, "--cluster": words.cluster,
+        "--record": words.record, "--html": words.html, "--storage": words.storage,
+    }  # fmt: skip
+    option = next((option for option, value in others.items() if value is not None), None)
+    if option is not None:
+        headline = f"{option} is for one tuning, and --over makes one for each of several ranges"
+        raise line.fail("F107", headline, option, help="leave one of the two out")
+    whole = replace(request, defines=(*request.defines, *ranges))
+    schedule = load_schedule(request, Trace())
+    demand_one(schedule)
+    program = load_program(whole, Trace())
+    named = parse_defines(line, ranges)
+    opens = tuple(size for size in program.opens if size.name in named)
+    closed = next((name for name in named if name not in {size.name for size in opens}), None)
+    if closed is not None or len(opens) < len(program.opens):
+        wrong = next((w for w in ranges if closed and w.startswith(f"{closed}=")), ranges[0])
+        headline = f"--over `{wrong}` is no range of a size" if closed else "another size stays open"
+        raise line.fail("F107", headline, wrong, help="write --over M=1..4096, and bind all others by -D")
+    defines = tuple(parse_defines(line, request.defines).items())
+    options = (request.function, request.strict_fp, request.deterministic, request.allow)
+    order = _order(line, words, program, schedule, defines, options, None)
+    return OverOrder(order, opens), goal_of(line, words)
 
 
 def open_at(order: Order, ranges: Sequence[OpenSize], at: Mapping[str, int]) -> Order:

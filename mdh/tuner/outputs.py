@@ -29,12 +29,12 @@ def set_aside(path: str) -> None:
     if not os.path.exists(old):
         return
     try:
-        old.rename(_free(old, SUFFIX))
+        old.rename(free_name(old, SUFFIX))
     except OSError as error:
         raise unwritten(path, error) from None
 
 
-def _free(path: Path, suffix: str) -> Path:
+def free_name(path: Path, suffix: str) -> Path:
     """The first free name beside `path`: NAME.1.mdh beside NAME.mdh."""
     names = (path.with_suffix(f".{n}{suffix}") for n in count(1))
     return next(name for name in names if not os.path.exists(name))
@@ -114,7 +114,7 @@ class Outputs:
         """Renames the earlier schedule. Raises Failed F111."""
         path = self.schedule_path
         if os.path.exists(path):
-            kept = _free(path, ".mdh")
+            kept = free_name(path, ".mdh")
             try:
                 replace_file(kept, path.read_bytes())
             except OSError as error:

@@ -1,0 +1,199 @@
+"""Tunes each cell of some ranges, measures all schedules in all cells, and makes the table."""
+
+import time
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from typing import Protocol
+
+from mdh.checker.open_default import default_for
+from mdh.device.cache import cache_if_any
+from mdh.diagnostics import Failed
+from mdh.ir.open_size import OpenSize
+from mdh.results.goal import Goal
+from mdh.results.table_tuning import CellTuning, Measured, TableTuned
+from mdh.results.trial import Candidate, Effort, Limits
+from mdh.results.tuning import Tuned
+from mdh.schedule.printer import print_schedule
+from mdh.tuner.loop.state import Watch
+from mdh.tuner.measure.bench import Ground
+from mdh.tuner.measure.local import LocalBench
+from mdh.tuner.over.cells import Cell, cells
+from mdh.tuner.over.choice import Choice, Times, chosen
+from mdh.tuner.over.order import OverOrder
+from mdh.tuner.over.write import Made, made_table, write_table
+from mdh.tuner.runtime.background import in_background
+from mdh.tuner.runtime.interrupt import Interrupt, unless_asked
+from mdh.tuner.start import Say, start
+
+SEARCH = 0.75
+"""The share of the budget for the tunings of cells. The rest is for measuring all schedules in all cells."""
+EFFORT = Effort(samples=30, seconds=0.5)
+LIMITS = Limits(build=120.0, launch=120.0, measure=60.0, trial=300.0)
+WHOLE = "default"
+
+
+class Watching(Protocol):
+    """Returns the watch of a cell's tuning, by the cell's name."""
+
+    def __call__(self, name: str, /) -> AbstractContextManager[Watch]: ...
+
+
+@dataclass
+class Work:
+    """schedules: texts by number; names: what each was made for."""
+
+    over: OverOrder
+    interrupt: Interrupt
+    say: Say
+    cells: tuple[Cell, ...]
+    deadline: float | None
+    tunings: list[Tuned | None] = field(default_factory=list)
+    schedules: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    ground: Ground | None = None
+
+    def add(self, name: str, text: str) -> None:
+        """Adds a schedule, unless its text is there already."""
+        if text not in self.schedules:
+            self.schedules.append(text)
+            self.names.append(name)
+
+    @property
+    def late(self) -> bool:
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+
+async def tune_over(
+    over: OverOrder, goal: Goal, watching: Watching, interrupt: Interrupt, say: Say
+) -> TableTuned:
+    """The table, which is on disk then. goal: its time is that of the whole, its trials are those of a cell.
+    Raises Failed for errors of the whole tuning: in the program, the schedule, a record or the device."""
+    begun = time.monotonic()
+    deadline = None if goal.seconds is None else begun + goal.seconds
+    work = Work(over, interrupt, say, cells(over.ranges), deadline)
+    await _tune_cells(work, goal, watching)
+    measured = await _measured(work) if work.ground is not None else []
+    return await in_background(partial(_finished, work, measured, begun))
+
+
+async def _tune_cells(work: Work, goal: Goal, watching: Watching) -> None:
+    """Tunes one cell after another. The budget that is left is divided anew before each."""
+    left = None if goal.seconds is None else goal.seconds * SEARCH
+    for n, cell in enumerate(work.cells):
+        tuned = None
+        if not work.interrupt.asked:
+            share = None if left is None else max(1.0, left / (len(work.cells) - n))
+            order = replace(work.over.of_cell(cell), goal=Goal(goal.trials, share, goal.speedup))
+            work.say(f"{cell.name}: cell {n + 1} of {len(work.cells)}")
+            with watching(cell.name) as watch:
+                tuned = await start(order, watch, work.interrupt, work.say)
+        work.tunings.append(tuned)
+        if tuned is None:
+            continue
+        left = None if left is None else left - tuned.elapsed
+        for name, trial in ((cell.name, tuned.best), (f"default of {cell.name}", tuned.baseline)):
+            if trial is not None and trial.outcome.failure is None:
+                work.add(name, trial.candidate.schedule)
+        if work.ground is None and tuned.plan is not None:
+            work.ground = Ground(tuned.plan.machine, tuned.target, tuned.title, ())
+
+
+def _add_default(work: Work, ground: Ground) -> None:
+    """Adds the default schedule for the whole ranges: one kernel for all sizes."""
+    program, job = work.over.program(work.over.ranges), work.over.order.job
+    whole = default_for(program, ground.machine, ground.target, deterministic=job.deterministic)
+    work.add(WHOLE, print_schedule(replace(whole, target=None, program=None)))
+
+
+Points = list[tuple[Cell, list[tuple[Mapping[str, int], Times]]]]
+
+
+async def _measured(work: Work) -> Points:
+    """Times of all schedules at sizes of all cells, as far as the budget lasts: first at the sizes that the
+    cells were tuned for."""
+    assert work.ground is not None
+    await in_background(partial(_add_default, work, work.ground))
+    out: Points = [(cell, []) for cell in work.cells]
+    most = max(len(cell.points) for cell in work.cells)
+    for k in range(most):
+        for cell, found in out:
+            if k >= len(cell.points) or work.interrupt.asked or (k and work.late):
+                continue
+            point = cell.points[k]
+            work.say("measuring all schedules at " + ", ".join(f"{n} = {v}" for n, v in point.items()))
+            times = await unless_asked(work.interrupt, _times(work, cell, point))
+            if times:
+                found.append((point, times))
+    for (cell, found), tuned in zip(out, work.tunings, strict=True):
+        best = None if tuned is None else tuned.best
+        if not found and best is not None and best.outcome.seconds is not None:
+            # there was no time: the cell keeps the schedule that was tuned for it
+            number = work.schedules.index(best.candidate.schedule)
+            found.append((cell.at, {number: best.outcome.seconds}))
+    return out
+
+
+async def _times(work: Work, cell: Cell, point: dict[str, int]) -> Times:
+    """Seconds of the schedules that are legal in the cell and right at this size."""
+    order = work.over.at(cell.ranges, point)
+    candidates = tuple(Candidate(str(n), text) for n, text in enumerate(work.schedules))
+    bench = LocalBench(order.job, order.devices[:1], order.jobs, cache_if_any(), say=work.say)
+    try:
+        async with bench:
+            outcomes = await bench.duel(candidates, EFFORT, LIMITS)
+    except Failed as failed:
+        work.say(f"{failed.diagnostics[0].headline}: this size is left out")
+        return {}
+    found = {n: outcome.seconds for n, outcome in enumerate(outcomes)}
+    return {n: seconds for n, seconds in found.items() if seconds is not None}
+
+
+def _finished(work: Work, measured: Points, begun: float) -> TableTuned:
+    """Chooses the cases, and writes the table and the folder of its kernels."""
+    order, ground = work.over.order, work.ground
+    trouble = tuple(d for t in work.tunings if t is not None for d in t.trouble)
+    each = tuple(
+        CellTuning(c.ranges, tuple(c.at.items()), t) for c, t in zip(work.cells, work.tunings, strict=True)
+    )
+    made: Made | None = None
+    points: tuple[Measured, ...] = ()
+    if ground is not None:
+        choices = _choices(work, measured, ground)
+        points = _points(work, measured, choices)
+        made = made_table(work.over, ground, choices, work.schedules, work.names, points)
+    files = {} if made is None else write_table(work.over, made)
+    cases = () if made is None else made.cases
+    title = "" if ground is None else ground.title
+    return TableTuned(
+        order.program.name, order.job.defines, title, ", ".join(order.devices), each, points, cases,
+        None if made is None else made.text, time.monotonic() - begun, tuple(files.items()), trouble,
+    )  # fmt: skip
+
+
+def _choices(work: Work, measured: Points, ground: Ground) -> list[Choice]:
+    """The cases. If some size is in none, the last case is the default schedule for all sizes."""
+
+    @cache
+    def legal(number: int, ranges: tuple[OpenSize, ...]) -> bool:
+        return work.over.plan(work.schedules[number], ranges, ground.machine, ground.target) is not None
+
+    found = [c for c in chosen(measured, legal) if legal(c.schedule, c.ranges)]
+    covered = {cell for cell, points in measured if any(times for _, times in points)}
+    whole = work.names.index(WHOLE) if WHOLE in work.names else None
+    if whole is not None and (len(covered) < len(work.cells) or not found):
+        found.append(Choice(work.over.ranges, whole, work.over.ranges))
+    return found
+
+
+def _points(work: Work, measured: Points, choices: list[Choice]) -> tuple[Measured, ...]:
+    out = []
+    for _, points in measured:
+        for sizes, times in points:
+            taken = (c for c in choices if all(r.takes(sizes[r.name]) for r in c.ranges))
+            choice = next(taken, None)
+            name = "" if choice is None else work.names[choice.schedule]
+            seconds = {work.names[n]: s for n, s in times.items()}
+            out.append(Measured(tuple(sizes.items()), name, seconds))
+    return tuple(sorted(out, key=lambda m: m.sizes))
