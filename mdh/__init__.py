@@ -18,17 +18,30 @@ if TYPE_CHECKING:
     from mdh.api.kernel import Kernel
     from mdh.api.opening import open
     from mdh.api.tune import tune
+    from mdh.api.tune_over import tune_over
     from mdh.api.warned import warnings
     from mdh.diagnostics import Failed
     from mdh.source import Source
 
-__all__ = ["Failed", "Kernel", "Source", "autotune", "check", "compile", "open", "tune", "warnings"]
+__all__ = [
+    "Failed",
+    "Kernel",
+    "Source",
+    "autotune",
+    "check",
+    "compile",
+    "open",
+    "tune",
+    "tune_over",
+    "warnings",
+]
 _HOMES = {
     "autotune": "mdh.api.autotune",
     "check": "mdh.api.compile",
     "compile": "mdh.api.compile",
     "open": "mdh.api.opening",
     "tune": "mdh.api.tune",
+    "tune_over": "mdh.api.tune_over",
     "warnings": "mdh.api.warned",
     "Kernel": "mdh.api.kernel",
     "Failed": "mdh.diagnostics",

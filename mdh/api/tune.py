@@ -11,15 +11,14 @@ from mdh.api.explained import explained
 from mdh.api.kernel import Kernel
 from mdh.api.options import of_type, shown
 from mdh.api.texts import Text, read_given
-from mdh.api.tuning import Watch, job_of, run_order, seconds_of, silent_watch
+from mdh.api.tuning import Watch, job_of, run_order, seconds_of, silent_watch, values_at
 from mdh.default_device import default_device
 from mdh.diagnostics import fail
-from mdh.frontend.c.open_defines import demand_closed
+from mdh.ir.open_size import OpenSize
 from mdh.pipeline import Pipeline, silent
 from mdh.results.goal import Goal
 from mdh.results.trial import Job, Trial
 from mdh.results.tuning import Tuned
-from mdh.schedule.cases import demand_one
 from mdh.source import Source
 from mdh.tuner.order import Order
 from mdh.tuner.runtime.processors import too_many
@@ -67,7 +66,7 @@ class Tuning:
         job = self.job
         return compile(
             Source(job.path, job.source), Source("<tuned>", self.schedule), device or job.device,
-            defines=dict(job.defines), function=job.function, strict_fp=job.strict_fp,
+            defines=job.compiled, function=job.function, strict_fp=job.strict_fp,
             deterministic=job.deterministic, allow=job.allow,
         )  # fmt: skip
 
@@ -80,7 +79,8 @@ def tune(
     budget: float | str | None = None,
     trials: int | None = None,
     until_speedup: float | None = None,
-    defines: Mapping[str, str | int] = {},
+    defines: Mapping[str, str | int | OpenSize] = {},
+    at: Mapping[str, int] = {},
     function: str | None = None,
     strict_fp: bool = False,
     deterministic: bool = False,
@@ -100,7 +100,8 @@ def tune(
     model. Without `device` that is the first GPU, else the faster of `opencl:0` and `c`.
 
     Ends at the first of `budget` (seconds, or a text such as "5m"; 5 minutes if no limit is given), `trials`
-    and `until_speedup`. Without a schedule the tile sizes of the default one are searched. Writes the best
+    and `until_speedup`. Without a schedule the tile sizes of the default one are searched. Sizes that stay
+    open, `defines={"M": mdh.open(1, 4096)}`, take values for the tuning: `at={"M": 100}`. Writes the best
     schedule, the record and the kernel's folder into `out`, and continues a record that is there. `watch` is
     called with the progress and each trial. Candidates run in processes of their own; a script needs no `if
     __name__ == "__main__"` for them.
@@ -110,15 +111,15 @@ def tune(
     then.
     """
     with explained():
-        goal = _goal(budget, trials, until_speedup)
+        goal = goal_of(budget, trials, until_speedup)
         _check_jobs(jobs)
-        given = read_given(file, schedule, defines, holes, silent, function, strict_fp, allow=allow)
-        demand_one(given.schedule)
-        names = _devices(device)
-        demand_closed(given.opens)
-        job = job_of(given, names[0], seed, deterministic=deterministic)
+        given = read_given(file, schedule, defines, holes, silent, function, strict_fp, allow=allow).single
+        names = devices_of(device)
+        program = given.read(Pipeline())
+        sizes = values_at(program, given, at)
+        job = job_of(given, names[0], seed, deterministic=deterministic, at=sizes)
         order = Order(
-            job, given.read(Pipeline()), given.schedule, names, goal, Path(fspath(out)),
+            job, program, given.schedule, names, goal, Path(fspath(out)),
             None if record is None else fspath(record), resume, sampler, model, seed, jobs, storage,
             command=f"mdh.tune({given.source.name!r}, …)",
         )  # fmt: skip
@@ -126,12 +127,12 @@ def tune(
     return Tuning(found, job)
 
 
-def _devices(given: str | Sequence[str] | None) -> tuple[str, ...]:
+def devices_of(given: str | Sequence[str] | None) -> tuple[str, ...]:
     wanted = default_device() if given is None else given
     return (wanted,) if isinstance(wanted, str) else tuple(wanted)
 
 
-def _goal(budget: float | str | None, trials: int | None, speedup: float | None) -> Goal:
+def goal_of(budget: float | str | None, trials: int | None, speedup: float | None) -> Goal:
     of_type("trials", trials, (int, NoneType), "a number")
     of_type("budget", budget, (int, float, str, NoneType), "seconds, or a text such as '5m'")
     if trials is not None and trials < 1:

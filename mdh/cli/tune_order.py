@@ -67,9 +67,9 @@ def _at(
         raise line.fail("F107", "--at is given twice, and a tuning is for one size", words.at[1], help=hint)
     if words.at:
         return bound | points(line, words.at, program, 0)[0]
-    left = [size.name for size in program.opens if size.name not in bound]
-    hint = "give its value for the tuning: --at " + ",".join(f"{name}=1000" for name in left)
-    at_define(line, request.defines, lambda: demand_closed(left, hint))
+    left = [size for size in program.opens if size.name not in bound]
+    hint = "give its value for the tuning: --at " + ",".join(f"{s.name}={s.most}" for s in left)
+    at_define(line, request.defines, lambda: demand_closed([s.name for s in left], hint))
     return bound
 
 
@@ -96,10 +96,15 @@ def over_of(
     named = parse_defines(line, ranges)
     opens = tuple(size for size in program.opens if size.name in named)
     closed = next((name for name in named if name not in {size.name for size in opens}), None)
-    if closed is not None or len(opens) < len(program.opens):
-        wrong = next((w for w in ranges if closed and w.startswith(f"{closed}=")), ranges[0])
-        headline = f"--over `{wrong}` is no range of a size" if closed else "another size stays open"
-        raise line.fail("F107", headline, wrong, help="write --over M=1..4096, and bind all others by -D")
+    if closed is not None:
+        wrong = next(w for w in ranges if w.partition("=")[0] == closed)
+        headline = f"--over `{wrong}` is no range of a size"
+        raise line.fail("F107", headline, wrong, help="write --over M=1..4096, or bind the size by -D")
+    other = next((size for size in program.opens if size.name not in named), None)
+    if other is not None:
+        wrong = next(w for w in request.defines if w.partition("=")[0] == other.name)
+        headline = f"`{other.name}` stays open, and --over has no range for it"
+        raise line.fail("F107", headline, wrong, help=f"write --over {wrong}, or bind it to a number")
     defines = tuple(parse_defines(line, request.defines).items())
     options = (request.function, request.strict_fp, request.deterministic, request.allow)
     order = _order(line, words, program, schedule, defines, options, None)

@@ -16,6 +16,7 @@ from mdh.cli.tune_words import TuneWords
 from mdh.diagnostics import Diagnostic, render_json
 from mdh.ending import CODES
 from mdh.report.table_tuning import table_json, table_text
+from mdh.results.table_tuning import TableTuned
 from mdh.tuner.over.run import tune_over
 from mdh.tuner.runtime.interrupt import Interrupt, on_signals
 
@@ -26,7 +27,7 @@ def run_over(
     over, goal = over_of(line, words, request, ranges)
     interrupt = Interrupt()
 
-    async def all_cells():  # type: ignore[no-untyped-def]
+    async def all_cells() -> TableTuned:
         with on_signals(interrupt, partial(ending, done="found")):
             return await tune_over(over, goal, live, interrupt, log)
 

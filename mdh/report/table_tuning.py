@@ -5,7 +5,7 @@ from typing import Any
 
 from mdh.report.text import duration_text, seconds_text
 from mdh.report.tune_json import tuned_json
-from mdh.results.table_tuning import Measured, TableTuned
+from mdh.results.table_tuning import CellTuning, Measured, TableTuned
 
 
 def table_text(tuned: TableTuned) -> str:
@@ -28,16 +28,18 @@ def _rows(points: tuple[Measured, ...]) -> list[str]:
     """A row for each measured size: the table's time, and what the best schedule and one kernel take."""
     rows = [("sizes", "table", "best / table", "one kernel / table")]
     for point in points:
-        mine, whole = point.seconds.get(point.chosen), point.seconds.get("default")
+        mine, whole = point.seconds.get(point.chosen), point.one_kernel
         sizes = ", ".join(f"{n} = {v}" for n, v in point.sizes)
         one = f"{whole / mine:.2f}" if whole and mine else ""
-        rows.append(
-            (sizes, seconds_text(mine) if mine else "", f"{point.share:.2f}" if point.share else "", one)
-        )
+        share = f"{point.share:.2f}" if point.share else ""
+        rows.append((sizes, seconds_text(mine) if mine else "", share, one))
     widths = [max(len(row[k]) for row in rows) for k in range(4)]
-    return [
-        "  " + "  ".join(f"{text:<{w}}" for text, w in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
+    padded = ([text.ljust(w) for text, w in zip(row, widths, strict=True)] for row in rows)
+    return [f"  {'  '.join(texts)}".rstrip() for texts in padded]
+
+
+def _tuned(cell: CellTuning) -> dict[str, Any] | None:
+    return None if cell.tuned is None else tuned_json(cell.tuned)
 
 
 def table_json(tuned: TableTuned) -> dict[str, Any]:
@@ -45,12 +47,18 @@ def table_json(tuned: TableTuned) -> dict[str, Any]:
         {
             "over": cell.name,
             "at": dict(cell.at),
-            "tuned": None if cell.tuned is None else tuned_json(cell.tuned),
+            "tuned": _tuned(cell),
         }
         for cell in tuned.cells
     ]
     points = [
-        {"sizes": dict(p.sizes), "chosen": p.chosen, "seconds": dict(p.seconds), "share": p.share}
+        {
+            "sizes": dict(p.sizes),
+            "chosen": p.chosen,
+            "seconds": dict(p.seconds),
+            "share": p.share,
+            "one_kernel": p.one_kernel,
+        }
         for p in tuned.points
     ]
     return {

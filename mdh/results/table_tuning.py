@@ -24,11 +24,13 @@ class CellTuning:
 @dataclass(frozen=True)
 class Measured:
     """Seconds of schedules at some sizes. chosen: the schedule that the table takes there. Schedules go by
-    what they were made for: the name of a cell, `default of M=1..64`, or `default` for the whole ranges."""
+    what they were made for: the name of a cell, `default of M=1..64`, or `default` for the whole ranges.
+    one_kernel: of the last, compiled for the whole ranges."""
 
     sizes: tuple[tuple[str, int], ...]
     chosen: str
     seconds: Mapping[str, float]
+    one_kernel: float | None = None
 
     @property
     def share(self) -> float | None:

@@ -27,8 +27,8 @@ class Cell:
 
     @property
     def points(self) -> tuple[dict[str, int], ...]:
-        """Sizes at which all schedules are measured: that of the tuning, the ends of the ranges, and twice the
-        least."""
+        """Sizes at which all schedules are measured: that of the tuning, the ends of the ranges, and twice
+        the least."""
         found = [self.at, *({r.name: pick(r) for r in self.ranges} for pick in (_least, _most, _twice))]
         return tuple(p for n, p in enumerate(found) if p not in found[:n])
 

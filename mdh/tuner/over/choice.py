@@ -89,8 +89,8 @@ def _ordered(choices: list[Choice], legal: Legal) -> list[Choice]:
 
 
 def along(points: Sequence[Times]) -> list[int]:
-    """The schedule for each of several sizes in their order: the least sum of the logarithms of times over the
-    best ones and of SWITCH for each change (dynamic programming). Requires a time of some schedule at each."""
+    """The schedule for each of several sizes in their order: the least sum of the logarithms of times over
+    the best ones and of SWITCH for each change (dynamic programming). Requires some time at each."""
     names = sorted({name for times in points for name in times})
     costs: dict[int, float] = dict.fromkeys(names, 0.0)
     back: list[dict[int, int]] = []

@@ -19,6 +19,7 @@ from mdh.schedule.printer import print_schedule
 from mdh.tuner.loop.state import Watch
 from mdh.tuner.measure.bench import Ground
 from mdh.tuner.measure.local import LocalBench
+from mdh.tuner.order import Order
 from mdh.tuner.over.cells import Cell, cells
 from mdh.tuner.over.choice import Choice, Times, chosen
 from mdh.tuner.over.order import OverOrder
@@ -53,6 +54,8 @@ class Work:
     schedules: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     ground: Ground | None = None
+    one_kernel: dict[Cell, float] = field(default_factory=dict)
+    """Seconds of the default schedule for the whole ranges, at the sizes that the cells are tuned for."""
 
     def add(self, name: str, text: str) -> None:
         """Adds a schedule, unless its text is there already."""
@@ -126,6 +129,10 @@ async def _measured(work: Work) -> Points:
             times = await unless_asked(work.interrupt, _times(work, cell, point))
             if times:
                 found.append((point, times))
+            if times and k == 0 and WHOLE in work.names:
+                one = await unless_asked(work.interrupt, _one_kernel(work, point))
+                if one is not None:
+                    work.one_kernel[cell] = one
     for (cell, found), tuned in zip(out, work.tunings, strict=True):
         best = None if tuned is None else tuned.best
         if not found and best is not None and best.outcome.seconds is not None:
@@ -139,15 +146,27 @@ async def _times(work: Work, cell: Cell, point: dict[str, int]) -> Times:
     """Seconds of the schedules that are legal in the cell and right at this size."""
     order = work.over.at(cell.ranges, point)
     candidates = tuple(Candidate(str(n), text) for n, text in enumerate(work.schedules))
+    found = await _duel(work, order, candidates)
+    return {n: seconds for n, seconds in enumerate(found) if seconds is not None}
+
+
+async def _one_kernel(work: Work, point: dict[str, int]) -> float | None:
+    """Seconds of the default schedule for the whole ranges at this size. In most cells it is illegal, because
+    its tiles are larger than all sizes there."""
+    order = work.over.at(work.over.ranges, point)
+    whole = Candidate(WHOLE, work.schedules[work.names.index(WHOLE)])
+    return (await _duel(work, order, (whole,)))[0]
+
+
+async def _duel(work: Work, order: Order, candidates: tuple[Candidate, ...]) -> list[float | None]:
+    """Seconds of each candidate; None for those that are illegal or wrong."""
     bench = LocalBench(order.job, order.devices[:1], order.jobs, cache_if_any(), say=work.say)
     try:
         async with bench:
-            outcomes = await bench.duel(candidates, EFFORT, LIMITS)
+            return [o.seconds for o in await bench.duel(candidates, EFFORT, LIMITS)]
     except Failed as failed:
         work.say(f"{failed.diagnostics[0].headline}: this size is left out")
-        return {}
-    found = {n: outcome.seconds for n, outcome in enumerate(outcomes)}
-    return {n: seconds for n, seconds in found.items() if seconds is not None}
+        return [None] * len(candidates)
 
 
 def _finished(work: Work, measured: Points, begun: float) -> TableTuned:
@@ -189,11 +208,12 @@ def _choices(work: Work, measured: Points, ground: Ground) -> list[Choice]:
 
 def _points(work: Work, measured: Points, choices: list[Choice]) -> tuple[Measured, ...]:
     out = []
-    for _, points in measured:
+    for cell, points in measured:
         for sizes, times in points:
             taken = (c for c in choices if all(r.takes(sizes[r.name]) for r in c.ranges))
             choice = next(taken, None)
             name = "" if choice is None else work.names[choice.schedule]
             seconds = {work.names[n]: s for n, s in times.items()}
-            out.append(Measured(tuple(sizes.items()), name, seconds))
+            one = work.one_kernel.get(cell) if sizes == cell.at else None
+            out.append(Measured(tuple(sizes.items()), name, seconds, one))
     return tuple(sorted(out, key=lambda m: m.sizes))

@@ -11,7 +11,6 @@ from mdh.pipeline import Pipeline
 from mdh.printable import encodable
 from mdh.report.text import seconds_text
 from mdh.results.table_tuning import Measured
-from mdh.schedule.canonical import canonical
 from mdh.schedule.cases import ranges_text
 from mdh.schedule.model import Schedule, SizeCase, SizeHeader
 from mdh.schedule.parser import parse_schedule
@@ -49,7 +48,7 @@ def made_table(
         plan = over.plan(schedules[choice.schedule], choice.ranges, ground.machine, ground.target)
         assert plan is not None, "only legal cases are chosen"
         name = names[choice.schedule]
-        sections = canonical(parse_schedule(Source("<case>", schedules[choice.schedule]))).sections
+        sections = parse_schedule(Source("<plan>", plan.text)).sections
         case = SizeCase(choice.ranges, sections, comments=_told(name, choice, points))
         cases.append(case)
         plans.append(plan)
@@ -73,8 +72,8 @@ def _told(name: str, choice: Choice, points: Sequence[Measured]) -> tuple[str, .
         if point.chosen == name and all(r.takes(sizes[r.name]) for r in choice.ranges):
             at = " ".join(f"{n}={v}" for n, v in point.sizes)
             times.append(f"{at}: {seconds_text(point.seconds[name])}")
-    made = "the default schedule for all sizes" if name == "default" else name
-    return (f"made for {made}", *([", ".join(times)] if times else []))
+    made = "the default schedule" if name == "default" else f"made for {name}"
+    return (made, *([", ".join(times)] if times else []))
 
 
 def write_table(over: OverOrder, made: Made) -> dict[str, str]:
