@@ -27,7 +27,13 @@ def _programs() -> tuple[bytes, ...]:
 
 @cache
 def _schedules() -> tuple[bytes, ...]:
-    return tuple(s.source.text.encode() for s in schedules())
+    texts = [s.source.text for s in schedules()]
+    bare = [text for text in texts if "program " not in text and "target " not in text][:6]
+    tables = [
+        f"over M=1..64 N=8..{n}:8 {{\n{text}}}\nover N=1..64 M=7 {{\n{text}}}\n"
+        for n, text in enumerate(bare, 64)
+    ]
+    return tuple(text.encode() for text in (*texts, *tables, *words.TABLES))
 
 
 def _mutated(others: Callable[[], tuple[bytes, ...]]) -> Callable[[bytes, Random], bytes]:

@@ -49,7 +49,18 @@ SCHEDULE = """target generic-cpu
 where ?bm <= 16
 """
 CLOSED = "1: (de-)comp( 8, 4 ) ( ^ ; ^ ) ( BLK.x, FOR.1 )\n"
-FILES = {"f.c": C, "open.mdh": SCHEDULE, "closed.mdh": CLOSED, "empty": "", "noise.bin": "\0\x01\x02"}
+TABLES = (
+    f"over N=9 {{ {CLOSED}}}\nover N=9..64 {{ {CLOSED}}}\n",
+    f"// few\nover N=16..64:8 {{\n    stage C {{ {CLOSED}}}\n}}\n\nover N=9..64 {{ }}\n",
+)
+FILES = {
+    "f.c": C,
+    "open.mdh": SCHEDULE,
+    "closed.mdh": CLOSED,
+    "table.mdh": TABLES[0],
+    "empty": "",
+    "noise.bin": "\0\x01\x02",
+}
 LINES = (
     "check f.c -s open.mdh --set bm=8 --set where=RM --set bn=4 -D N=64",
     "check f.c --machine h200 --target cuda --json",
@@ -66,6 +77,10 @@ LINES = (
     "explain f.c -s closed.mdh --machine rtx4090 --json",
     "explain K104", "explain closed.mdh open.mdh", "explain f.c -s open.mdh --space",
     "explain f.c --html p.html",
+    "check f.c -s table.mdh -m generic-cpu -D N=12 --json", "explain f.c -s table.mdh -m a100 -D N=9",
+    "compile f.c -s table.mdh -m generic-cpu --target c -o out", "fmt table.mdh --stdout",
+    "run f.c -s table.mdh --device c --at N=9 --repeat 1 --check",
+    "tune f.c --over N=9..64:8 --device c --trials 1 -o out", "tune f.c -D N=1..64 --at N=9 --trials 1",
     "fmt closed.mdh open.mdh --check", "fmt - --stdout", "fmt closed.mdh --diff --json",
     "devices --json", "devices --export m.toml --device c", "doctor --json", "cache show --json",
     "cache clear",
@@ -88,6 +103,7 @@ NOISE = (
     "fmt", "run",
 )  # fmt: skip
 _CODE = re.compile(r"(?:error|warning)?\[?\b([A-Z]\d{3})\b")
+_RANGE = re.compile(r"\w{1,9}=\d{0,19}\.\.\d{0,19}(:\d{0,19})?", re.ASCII)
 _SEPARATOR = "\n\n"
 """Between the words of an input: they may hold any other text."""
 
@@ -141,7 +157,9 @@ def _word(data: bytes) -> str:
 
 def _harmless(word: str) -> str:
     """The word, leading nowhere but into its own folder."""
-    return word if word in PATHS else word.replace("/", "_").replace("..", "__")
+    if word in PATHS or _RANGE.fullmatch(word):
+        return word
+    return word.replace("/", "_").replace("..", "__")
 
 
 def judge_command(data: bytes) -> Verdict:
@@ -250,9 +268,10 @@ def _no_device(spec: str, *more: Any) -> None:
 
 @contextmanager
 def _no_work() -> Iterator[None]:
-    """The doors to devices, to tuning and to comparing are closed."""
+    """The doors to devices, to tunings and to comparing are closed."""
     doors: dict[str, dict[str, Any]] = {
         "tune": {"start": _no_start},
+        "tune_over": {"tune_over": _no_comparison},
         "compare": {"compared": _no_comparison},
         "values": {"default_device": lambda: "opencl:0"},
         "run": {"open_device": _no_device},

@@ -4,6 +4,7 @@ they receive."""
 from collections.abc import Mapping
 from typing import Annotated, Any
 
+from mdh.frontend.open_program import MOST_VALUE
 from mdh.results.trial import Candidate, Outcome, Trial
 from mdh.schema import Int64, Meta, Text, record_type
 from mdh.tuner.measure.wire import FAILED, GROUND, Amount, Json, NonsenseError, fits, listed, parsed
@@ -14,11 +15,13 @@ _MOST = 1 << 12
 _Count = Annotated[int, Meta(ge=1, le=_MOST)]
 _Process = Annotated[int, Meta(ge=0, le=1 << 31)]
 _HOLDER = record_type({"host": Text, "boot": Text, "pid": _Process, "space": Text, "started": Text})
+_Size = Annotated[int, Meta(ge=1, le=MOST_VALUE)]
+_RANGE = record_type({"name": Text, "least": _Size, "most": _Size, "multiple": _Size})
 _JOB = record_type(
     {
         "path": Text, "source": Text, "function": Text | None, "strict_fp": bool, "deterministic": bool,
         "device": Text, "seed": Int64, "defines": listed(tuple[Text, Text | Int64]),
-        "allow": listed(Text),
+        "allow": listed(Text), "ranges": listed(_RANGE), "at": listed(tuple[Text, _Size]),
     }
 )  # fmt: skip
 _EFFORT = record_type(
