@@ -13,7 +13,7 @@ from mdh.diagnostics import Failed
 from mdh.ir.open_size import OpenSize
 from mdh.results.goal import Goal
 from mdh.results.table_tuning import CellTuning, Measured, TableTuned
-from mdh.results.trial import Candidate, Effort, Limits
+from mdh.results.trial import Candidate, Effort, Failure, Limits, Outcome
 from mdh.results.tuning import Tuned
 from mdh.schedule.printer import print_schedule
 from mdh.tuner.loop.state import Watch
@@ -28,6 +28,8 @@ from mdh.tuner.runtime.background import in_background
 from mdh.tuner.runtime.interrupt import Interrupt, unless_asked
 from mdh.tuner.start import Say, start
 
+GRACE = 20.0
+"""Seconds after the budget in which each cell is still measured once."""
 SEARCH = 0.75
 """The share of the budget for the tunings of cells. The rest is for measuring all schedules in all cells."""
 EFFORT = Effort(samples=30, seconds=0.5)
@@ -56,6 +58,8 @@ class Work:
     ground: Ground | None = None
     one_kernel: dict[Cell, float] = field(default_factory=dict)
     """Seconds of the default schedule for the whole ranges, at the sizes that the cells are tuned for."""
+    wrong: set[int] = field(default_factory=set)
+    """Schedules whose results were wrong at some size. The table has none of them."""
 
     def add(self, name: str, text: str) -> None:
         """Adds a schedule, unless its text is there already."""
@@ -63,9 +67,9 @@ class Work:
             self.schedules.append(text)
             self.names.append(name)
 
-    @property
-    def late(self) -> bool:
-        return self.deadline is not None and time.monotonic() > self.deadline
+    def late(self, grace: float = 0.0) -> bool:
+        """Whether the budget ended `grace` seconds ago, or more."""
+        return self.deadline is not None and time.monotonic() > self.deadline + grace
 
 
 async def tune_over(
@@ -122,7 +126,7 @@ async def _measured(work: Work) -> Points:
     most = max(len(cell.points) for cell in work.cells)
     for k in range(most):
         for cell, found in out:
-            if k >= len(cell.points) or work.interrupt.asked or (k and work.late):
+            if k >= len(cell.points) or work.interrupt.asked or work.late(0.0 if k else GRACE):
                 continue
             point = cell.points[k]
             work.say("measuring all schedules at " + ", ".join(f"{n} = {v}" for n, v in point.items()))
@@ -133,13 +137,18 @@ async def _measured(work: Work) -> Points:
                 one = await unless_asked(work.interrupt, _one_kernel(work, point))
                 if one is not None:
                     work.one_kernel[cell] = one
-    for (cell, found), tuned in zip(out, work.tunings, strict=True):
+    right = [(cell, [(p, _without(t, work.wrong)) for p, t in found]) for cell, found in out]
+    for (cell, found), tuned in zip(right, work.tunings, strict=True):
         best = None if tuned is None else tuned.best
         if not found and best is not None and best.outcome.seconds is not None:
             # there was no time: the cell keeps the schedule that was tuned for it
             number = work.schedules.index(best.candidate.schedule)
-            found.append((cell.at, {number: best.outcome.seconds}))
-    return out
+            found.append((cell.at, _without({number: best.outcome.seconds}, work.wrong)))
+    return right
+
+
+def _without(times: Times, wrong: set[int]) -> Times:
+    return {n: seconds for n, seconds in times.items() if n not in wrong}
 
 
 async def _times(work: Work, cell: Cell, point: dict[str, int]) -> Times:
@@ -147,7 +156,11 @@ async def _times(work: Work, cell: Cell, point: dict[str, int]) -> Times:
     order = work.over.at(cell.ranges, point)
     candidates = tuple(Candidate(str(n), text) for n, text in enumerate(work.schedules))
     found = await _duel(work, order, candidates)
-    return {n: seconds for n, seconds in enumerate(found) if seconds is not None}
+    for n, outcome in enumerate(found):
+        if outcome.failure is Failure.WRONG:
+            work.say(f"the schedule made for {work.names[n]} is wrong here: {outcome.message}")
+            work.wrong.add(n)
+    return {n: o.seconds for n, o in enumerate(found) if o.seconds is not None}
 
 
 async def _one_kernel(work: Work, point: dict[str, int]) -> float | None:
@@ -155,18 +168,19 @@ async def _one_kernel(work: Work, point: dict[str, int]) -> float | None:
     its tiles are larger than all sizes there."""
     order = work.over.at(work.over.ranges, point)
     whole = Candidate(WHOLE, work.schedules[work.names.index(WHOLE)])
-    return (await _duel(work, order, (whole,)))[0]
+    found = await _duel(work, order, (whole,))
+    return found[0].seconds if found else None
 
 
-async def _duel(work: Work, order: Order, candidates: tuple[Candidate, ...]) -> list[float | None]:
-    """Seconds of each candidate; None for those that are illegal or wrong."""
+async def _duel(work: Work, order: Order, candidates: tuple[Candidate, ...]) -> tuple[Outcome, ...]:
+    """The outcome of each candidate; empty if nothing can be measured at this size."""
     bench = LocalBench(order.job, order.devices[:1], order.jobs, cache_if_any(), say=work.say)
     try:
         async with bench:
-            return [o.seconds for o in await bench.duel(candidates, EFFORT, LIMITS)]
+            return await bench.duel(candidates, EFFORT, LIMITS)
     except Failed as failed:
         work.say(f"{failed.diagnostics[0].headline}: this size is left out")
-        return [None] * len(candidates)
+        return ()
 
 
 def _finished(work: Work, measured: Points, begun: float) -> TableTuned:
@@ -201,7 +215,7 @@ def _choices(work: Work, measured: Points, ground: Ground) -> list[Choice]:
     found = [c for c in chosen(measured, legal) if legal(c.schedule, c.ranges)]
     covered = {cell for cell, points in measured if any(times for _, times in points)}
     whole = work.names.index(WHOLE) if WHOLE in work.names else None
-    if whole is not None and (len(covered) < len(work.cells) or not found):
+    if whole is not None and whole not in work.wrong and (len(covered) < len(work.cells) or not found):
         found.append(Choice(work.over.ranges, whole, work.over.ranges))
     return found
 
