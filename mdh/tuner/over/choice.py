@@ -140,11 +140,16 @@ def _pair(choices: Sequence[Choice], legal: Legal) -> tuple[int, int, tuple[Open
     for a, first in enumerate(choices):
         for b in range(a + 1, len(choices)):
             box = None
-            if first.schedule == choices[b].schedule:
+            if first.schedule == choices[b].schedule and not (_one(first) and _one(choices[b])):
                 box = _box(first.ranges, choices[b].ranges)
             if box is not None and legal(first.schedule, box):
                 return a, b, box
     return None
+
+
+def _one(choice: Choice) -> bool:
+    """Whether it serves one value of each size. Kernels for one value are not those for a range of two."""
+    return all(r.value is not None for r in choice.ranges)
 
 
 def _box(first: tuple[OpenSize, ...], second: tuple[OpenSize, ...]) -> tuple[OpenSize, ...] | None:

@@ -30,7 +30,9 @@ from mdh.tuner.start import Say, start
 
 GRACE = 20.0
 """Seconds after the budget in which each cell is still measured once."""
-SEARCH = 0.75
+ROUNDS = 3
+"""How often all schedules are timed in turns at a size. The best round counts."""
+SEARCH = 0.65
 """The share of the budget for the tunings of cells. The rest is for measuring all schedules in all cells."""
 EFFORT = Effort(samples=30, seconds=0.5)
 LIMITS = Limits(build=120.0, launch=120.0, measure=60.0, trial=300.0)
@@ -90,8 +92,8 @@ async def _tune_cells(work: Work, goal: Goal, watching: Watching) -> None:
     left = None if goal.seconds is None else goal.seconds * SEARCH
     for n, cell in enumerate(work.cells):
         tuned = None
-        if not work.interrupt.asked:
-            share = None if left is None else max(1.0, left / (len(work.cells) - n))
+        if cell.tuned and not work.interrupt.asked:
+            share = None if left is None else max(1.0, left / sum(c.tuned for c in work.cells[n:]))
             order = replace(work.over.of_cell(cell), goal=Goal(goal.trials, share, goal.speedup))
             work.say(f"{cell.name}: cell {n + 1} of {len(work.cells)}")
             with watching(cell.name) as watch:
@@ -107,11 +109,12 @@ async def _tune_cells(work: Work, goal: Goal, watching: Watching) -> None:
             work.ground = Ground(tuned.plan.machine, tuned.target, tuned.title, ())
 
 
-def _add_default(work: Work, ground: Ground) -> None:
-    """Adds the default schedule for the whole ranges: one kernel for all sizes."""
-    program, job = work.over.program(work.over.ranges), work.over.order.job
-    whole = default_for(program, ground.machine, ground.target, deterministic=job.deterministic)
-    work.add(WHOLE, print_schedule(replace(whole, target=None, program=None)))
+def _add_default(work: Work, name: str, ranges: tuple[OpenSize, ...]) -> None:
+    """Adds the default schedule for some ranges. Requires the ground."""
+    assert work.ground is not None
+    program, job, ground = work.over.program(ranges), work.over.order.job, work.ground
+    found = default_for(program, ground.machine, ground.target, deterministic=job.deterministic)
+    work.add(name, print_schedule(replace(found, target=None, program=None)))
 
 
 Points = list[tuple[Cell, list[tuple[Mapping[str, int], Times]]]]
@@ -121,7 +124,10 @@ async def _measured(work: Work) -> Points:
     """Times of all schedules at sizes of all cells, as far as the budget lasts: first at the sizes that the
     cells were tuned for."""
     assert work.ground is not None
-    await in_background(partial(_add_default, work, work.ground))
+    for cell in work.cells:
+        if not cell.tuned:
+            await in_background(partial(_add_default, work, f"default of {cell.name}", cell.ranges))
+    await in_background(partial(_add_default, work, WHOLE, work.over.ranges))
     out: Points = [(cell, []) for cell in work.cells]
     most = max(len(cell.points) for cell in work.cells)
     for k in range(most):
@@ -133,18 +139,26 @@ async def _measured(work: Work) -> Points:
             times = await unless_asked(work.interrupt, _times(work, cell, point))
             if times:
                 found.append((point, times))
-            if times and k == 0 and WHOLE in work.names:
+            if times and k == 0 and cell.tuned and WHOLE in work.names:
                 one = await unless_asked(work.interrupt, _one_kernel(work, point))
                 if one is not None:
                     work.one_kernel[cell] = one
-    right = [(cell, [(p, _without(t, work.wrong)) for p, t in found]) for cell, found in out]
-    for (cell, found), tuned in zip(right, work.tunings, strict=True):
+    return [(cell, [(p, _without(t, work.wrong)) for p, t in found]) for cell, found in out]
+
+
+def _filled(work: Work, measured: Points) -> Points:
+    """With a size for each cell that there was no time to measure: it keeps the schedule that was tuned for it,
+    or its default one. The seconds mean nothing."""
+    out: Points = []
+    for (cell, found), tuned in zip(measured, work.tunings, strict=True):
         best = None if tuned is None else tuned.best
-        if not found and best is not None and best.outcome.seconds is not None:
-            # there was no time: the cell keeps the schedule that was tuned for it
-            number = work.schedules.index(best.candidate.schedule)
-            found.append((cell.at, _without({number: best.outcome.seconds}, work.wrong)))
-    return right
+        name = f"default of {cell.name}"
+        own = None if name not in work.names else work.names.index(name)
+        if best is not None:
+            own = work.schedules.index(best.candidate.schedule)
+        known = any(times for _, times in found)
+        out.append((cell, found if known or own is None else [(cell.at, _without({own: 1.0}, work.wrong))]))
+    return out
 
 
 def _without(times: Times, wrong: set[int]) -> Times:
@@ -177,10 +191,21 @@ async def _duel(work: Work, order: Order, candidates: tuple[Candidate, ...]) -> 
     bench = LocalBench(order.job, order.devices[:1], order.jobs, cache_if_any(), say=work.say)
     try:
         async with bench:
-            return await bench.duel(candidates, EFFORT, LIMITS)
+            found = await bench.duel(candidates, EFFORT, LIMITS)
+            for _ in range(ROUNDS - 1):
+                again = await bench.duel(candidates, EFFORT, LIMITS)
+                found = tuple(map(_better, found, again))
+            return found
     except Failed as failed:
         work.say(f"{failed.diagnostics[0].headline}: this size is left out")
         return ()
+
+
+def _better(first: Outcome, second: Outcome) -> Outcome:
+    """The faster of two results, since what else a machine does makes runs longer only. Failures stay."""
+    if first.seconds is None or second.seconds is None:
+        return first if first.seconds is None else second
+    return min(first, second, key=lambda o: o.seconds or 0.0)
 
 
 def _finished(work: Work, measured: Points, begun: float) -> TableTuned:
@@ -193,7 +218,7 @@ def _finished(work: Work, measured: Points, begun: float) -> TableTuned:
     made: Made | None = None
     points: tuple[Measured, ...] = ()
     if ground is not None:
-        choices = _choices(work, measured, ground)
+        choices = _choices(work, _filled(work, measured), ground)
         points = _points(work, measured, choices)
         made = made_table(work.over, ground, choices, work.schedules, work.names, points)
     files = {} if made is None else write_table(work.over, made)

@@ -11,7 +11,7 @@ from mdh.diagnostics import fail
 from mdh.ir.open_size import OpenSize
 from mdh.results.trial import Candidate, Failure, Outcome
 from mdh.tuner.over import run
-from mdh.tuner.over.cells import cells
+from mdh.tuner.over.cells import Cell
 from mdh.tuner.runtime.interrupt import Interrupt
 
 RIGHT = Outcome(None, warm=(1e-3,))
@@ -43,9 +43,9 @@ def _work(monkeypatch: pytest.MonkeyPatch, deadline: float | None, said: list[st
     def at(ranges: object, point: dict[str, int]) -> Any:
         return SimpleNamespace(job=SimpleNamespace(at=tuple(point.items())), devices=("c",), jobs=1)
 
-    over: Any = SimpleNamespace(at=at)
-    size = OpenSize("M", 1, 20)
-    work = run.Work(over, Interrupt(), said.append, cells((size,)), deadline)
+    over: Any = SimpleNamespace(at=at, ranges=())
+    found = (Cell((OpenSize("M", 1, 1),)), Cell((OpenSize("M", 2, 20),)))
+    work = run.Work(over, Interrupt(), said.append, found, deadline)
     tuned: Any = SimpleNamespace(best=SimpleNamespace(outcome=RIGHT, candidate=Candidate("", "b")))
     work.tunings, work.schedules, work.names = [tuned, tuned], ["a", "b"], ["M=1", "M=2..20"]
     work.ground = SimpleNamespace()  # type: ignore[assignment]
@@ -57,7 +57,7 @@ def test_a_schedule_that_is_wrong_once_is_in_no_case(monkeypatch: pytest.MonkeyP
     work = _work(monkeypatch, None, said)
     measured = asyncio.run(run._measured(work))
     assert work.wrong == {1}
-    assert [times for _, points in measured for _, times in points] == [{0: 1e-3}] * 4
+    assert [times for _, points in measured for _, times in points] == [{0: 1e-3}] * 6
     assert "the schedule made for M=2..20 is wrong here: C[0] is 1, and 2 is right" in said
     assert "no memory for 1 GB: this size is left out" in said
 
@@ -65,4 +65,6 @@ def test_a_schedule_that_is_wrong_once_is_in_no_case(monkeypatch: pytest.MonkeyP
 def test_when_time_is_over_cells_keep_their_own_schedules(monkeypatch: pytest.MonkeyPatch) -> None:
     work = _work(monkeypatch, time.monotonic() - 2 * run.GRACE, [])
     measured = asyncio.run(run._measured(work))
-    assert [points for _, points in measured] == [[({"M": 1}, {1: 1e-3})], [({"M": 15}, {1: 1e-3})]]
+    assert [points for _, points in measured] == [[], []]
+    filled = run._filled(work, measured)
+    assert [points for _, points in filled] == [[({"M": 1}, {1: 1.0})], [({"M": 15}, {1: 1.0})]]
