@@ -147,8 +147,8 @@ async def _measured(work: Work) -> Points:
 
 
 def _filled(work: Work, measured: Points) -> Points:
-    """With a size for each cell that there was no time to measure: it keeps the schedule that was tuned for it,
-    or its default one. The seconds mean nothing."""
+    """With a size for each cell that there was no time to measure: it keeps the schedule that was tuned for
+    it, or its default one. The seconds mean nothing."""
     out: Points = []
     for (cell, found), tuned in zip(measured, work.tunings, strict=True):
         best = None if tuned is None else tuned.best

@@ -57,7 +57,7 @@ def test_a_schedule_that_is_wrong_once_is_in_no_case(monkeypatch: pytest.MonkeyP
     work = _work(monkeypatch, None, said)
     measured = asyncio.run(run._measured(work))
     assert work.wrong == {1}
-    assert [times for _, points in measured for _, times in points] == [{0: 1e-3}] * 6
+    assert [times for _, points in measured for _, times in points] == [{0: 1e-3}] * 5
     assert "the schedule made for M=2..20 is wrong here: C[0] is 1, and 2 is right" in said
     assert "no memory for 1 GB: this size is left out" in said
 
