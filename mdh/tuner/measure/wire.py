@@ -12,7 +12,9 @@ from typing import Annotated, Any
 
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.copy_engine import TensorMap
-from mdh.ir.dtype import BY_NAME, TF32
+from mdh.ir.dtype import BY_NAME, I32, TF32
+from mdh.ir.expr import Binary, Call, Const, Expr, Var
+from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Launch
 from mdh.ir.numerics import ByStage, Numerics
 from mdh.machine import print_machine, read_machine
@@ -157,6 +159,8 @@ def _entry_json(entry: EntryPoint) -> Json:
         "name": entry.name,
         "stage": entry.stage,
         "launch": [launch.grid, launch.block, launch.cluster, launch.min_blocks, launch.early],
+        "counts": [None if e is None else _count_json(e) for e in launch.counts],
+        "sizes": [list(one) for one in launch.sizes],
         "args": [_arg_json(a) for a in entry.args],
         "shared": [entry.static_shared, entry.dynamic_shared],
     }
@@ -165,9 +169,35 @@ def _entry_json(entry: EntryPoint) -> Json:
 def _read_entry(value: Mapping[str, Any]) -> EntryPoint:
     grid, block, cluster, least, early = value["launch"]
     static, dynamic = value["shared"]
-    launch = Launch(_triple(grid), _triple(block), _triple(cluster), least, bool(early))
+    counts = tuple(None if e is None else _read_count(e) for e in value["counts"])
+    sizes = tuple((name, low, high) for name, low, high in value["sizes"])
+    launch = Launch(_triple(grid), _triple(block), _triple(cluster), least, bool(early), counts, sizes)
     args = tuple(_read_arg(a) for a in value["args"])
     return EntryPoint(value["name"], value["stage"], launch, args, static, dynamic)
+
+
+def _count_json(e: Expr) -> Any:
+    """A number of blocks as a function of open sizes: a number, a size, or an operator and two operands."""
+    match e:
+        case Const(int() as n):
+            return n
+        case Var(name):
+            return name
+        case Binary(op, left, right):
+            return [op, _count_json(left), _count_json(right)]
+        case Call(Intrinsic.IMIN, (left, right)):
+            return ["min", _count_json(left), _count_json(right)]
+    raise AssertionError(f"no count: {e}")
+
+
+def _read_count(value: Any) -> Expr:
+    if isinstance(value, int):
+        return Const(value, I32)
+    if isinstance(value, str):
+        return Var(value, I32)
+    op, left, right = value
+    operands = _read_count(left), _read_count(right)
+    return Call(Intrinsic.IMIN, operands, I32) if op == "min" else Binary(op, *operands, I32)
 
 
 def _triple(value: list[int]) -> tuple[int, int, int]:

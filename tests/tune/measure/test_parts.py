@@ -19,6 +19,7 @@ from mdh.tuner.measure.outcomes import Patience
 from mdh.tuner.measure.timing import run_timed
 from mdh.tuner.measure.wire import failed_json, read_failed, read_text, text_json
 from tests.support.faulty_worker import KINDS, Faults
+from tests.target.test_dispatch import PARAMETERS
 from tests.tune.measure.bench import MATMUL
 
 
@@ -35,6 +36,26 @@ def test_a_kernel_text_comes_back_as_it_was(machine: str) -> None:
         assert faults.in_text("key", text) is text
         faults.plan = {"key": kind}
         assert faults.in_text("key", text).source != text.source
+
+
+OPEN_STEPS = "1: (de-)comp( 5, 6, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )"
+OPEN_SCHEDULES = (
+    OPEN_STEPS,
+    f"{OPEN_STEPS} @order(grouped(2))",
+    f"{OPEN_STEPS} @persistent",
+    "1: (de-)comp( ^, 6, ^ ) ( ^, ^ ; ^ ) ( ^, BLK.x, ^ )\n2: (de-)comp( 4, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^ )",
+)
+
+
+@pytest.mark.parametrize("steps", OPEN_SCHEDULES)
+def test_the_grid_of_open_sizes_comes_back(steps: str) -> None:
+    """With the largest grid, kernels at smaller sizes would be timed with blocks that have nothing to do."""
+    pipeline, known = Pipeline(), load_machine("h200")
+    program = pipeline.read(Source("mm.c", PARAMETERS), defines={"N": "1..40", "M": "8..64:8"})
+    checked = pipeline.check(program, pipeline.schedule(Source("s", steps)), known, "cuda")
+    made = pipeline.emit(pipeline.lower(checked.plan), program)
+    assert any(k.launch.sizes for k in made.kernels)
+    assert read_text(json.loads(json.dumps(text_json(made)))) == made
 
 
 def test_jobs_and_refusals_come_back_as_they_were() -> None:
