@@ -26,6 +26,7 @@ def tuned_json(tuned: Tuned) -> dict[str, Any]:
         "baseline": trial_json(tuned.baseline),
         "given": trial_json(tuned.given),
         "speedup": tuned.speedup,
+        "noise": tuned.noise,
         "speedup_over_given": tuned.speedup_over_given,
         "space": None if tuned.sizes is None else asdict(tuned.sizes),
         "model": {"learned": tuned.learned},

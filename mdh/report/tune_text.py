@@ -19,6 +19,8 @@ _ENDINGS = {
     Ended.INTERRUPTED: "interrupted",
     Ended.LOST: "nothing can be measured any more",
 }
+NOISY = 0.15
+"""The spread of the best's runs above which the machine is called noisy. A quiet one has a few percent."""
 _MESSAGE_LINES = 12
 _ROWS = 20
 _REASONS = {"duplicate": "the same program as another"}
@@ -57,6 +59,8 @@ def _head(tuned: Tuned) -> str:
         by = "the default" if tuned.best_is_default else "another of the record"
         best = f"{seconds_text(own.outcome.seconds)}: the best point of the schedule; {by} is faster"
         lines.insert(2, f"  own best  {best}")
+    if tuned.noise is not None and tuned.noise > NOISY:
+        lines.insert(2, f"  noisy     {_noise_text(tuned.noise)}")
     if tuned.unconfirmed:
         lines.insert(2, f"            the finals could not confirm it: {tuned.unconfirmed}")
     elif tuned.best is not None and tuned.best.phase == "quick" and tuned.ended is Ended.BUDGET:
@@ -65,7 +69,7 @@ def _head(tuned: Tuned) -> str:
 
 
 def best_text(tuned: Tuned) -> str:
-    """`17.6 ms, 2.31 × the speed of the default schedule (40.7 ms)`."""
+    """`17.6 ms, 2.31 × the device's default schedule (40.7 ms against 17.6 ms in turns)`."""
     if tuned.best is None or tuned.best.outcome.seconds is None:
         return "none: no candidate was right" if tuned.measured else "none: nothing was measured"
     out = seconds_text(tuned.best.outcome.seconds)
@@ -84,10 +88,16 @@ def given_text(tuned: Tuned) -> str:
 
 
 def _aside(tuned: Tuned, trial: Trial) -> str:
-    """The time of what the best is compared with, if it was taken in the same way as the best's time."""
-    seconds, best = trial.outcome.seconds, tuned.best
-    alike = tuned.in_finals(trial) or (best is not None and best.phase == "quick")
-    return f" ({seconds_text(seconds)})" if seconds is not None and alike else ", both timed quickly"
+    """The two times that a ratio is made of. In the end the best is timed alone, so they are others."""
+    pair = tuned.pair(trial)
+    if pair is None:
+        return ""
+    slow, fast = map(seconds_text, pair)
+    return f" ({slow} against {fast} {'in turns' if tuned.in_finals(trial) else 'timed quickly'})"
+
+
+def _noise_text(noise: float) -> str:
+    return f"its runs vary by {noise:.0%} (the middle half of them): something else uses the machine"
 
 
 def counts_text(tuned: Tuned) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from statistics import quantiles
 
 from mdh.diagnostics import Diagnostic
 from mdh.ir.plan import Plan
@@ -114,6 +115,15 @@ class Tuned:
         """Why the finals could not confirm the best; empty if they did, or if there were none."""
         return unconfirmed(self.best, (*self.earlier, *self.trials))
 
+    @property
+    def noise(self) -> float | None:
+        """The interquartile range of the best's runs, over their median; None for too few runs."""
+        warm = () if self.best is None else self.best.outcome.warm
+        if len(warm) < 4:
+            return None
+        low, middle, high = quantiles(warm, n=4)
+        return (high - low) / middle
+
     def quick_seconds(self, trial: Trial | None) -> float | None:
         """The seconds of the candidate's quick trial, which compare with those of other quick trials."""
         return None if trial is None else self._seconds(trial.candidate.key, "quick")
@@ -136,16 +146,21 @@ class Tuned:
         """Whether it was timed in turns with the best."""
         return self._seconds(other.candidate.key, "final") is not None
 
-    def _over(self, other: Trial | None) -> float | None:
-        """The time of `other` divided by the best's: by paired times if the finals have both, else by quick
-        ones."""
+    def pair(self, other: Trial | None) -> tuple[float, float] | None:
+        """The seconds of `other` and of the best, taken in the same way: paired times if the finals have
+        both, else quick ones."""
         if other is None or self.best is None:
             return None
         for phase in ("final", "quick"):
             slow, fast = (self._seconds(t.candidate.key, phase) for t in (other, self.best))
             if slow is not None and fast:
-                return slow / fast
+                return slow, fast
         return None
+
+    def _over(self, other: Trial | None) -> float | None:
+        """The time of `other` divided by the best's."""
+        pair = self.pair(other)
+        return None if pair is None else pair[0] / pair[1]
 
     def _seconds(self, key: str, phase: str) -> float | None:
         """The latest time of a candidate in a phase."""

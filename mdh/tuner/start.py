@@ -121,7 +121,7 @@ def _machine_of(order: Order, header: Header, say: Say) -> Machine:
 
 
 def _same_program(path: str, there: Header, here: Header) -> None:
-    """Raises Failed F197 if the record is of another program."""
+    """Raises Failed F197 if the record is of another program, or of other values of its open sizes."""
     old, new = dict(there.parts), dict(here.parts)
     if old.get("program") != new.get("program"):
         what = f"`{there.program}`, arrays {old.get('arrays', '')}" if there.program else "another program"
@@ -129,6 +129,11 @@ def _same_program(path: str, there: Header, here: Header) -> None:
             "F197", f"`{path}` is a record of another program: {what}",
             help=f"this one is `{here.program}`, arrays {new.get('arrays', '')}; -D gives other sizes",
         )  # fmt: skip
+    if old.get("at") != new.get("at"):
+        headline = f"the times of `{path}` were taken with {old.get('at', 'fixed sizes')}"
+        raise fail(
+            "F197", headline, help=f"this tuning is for {new.get('at', 'fixed sizes')}; give the same --at"
+        )
 
 
 def nothing_legal(tuned: Tuned) -> Diagnostic | None:

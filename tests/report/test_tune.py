@@ -107,12 +107,23 @@ def test_text_of_a_run() -> None:
     base = trial(90, 1, "BLK.x", 8e-3)
     text = tuned_text(tuned((*many(), base), baseline=base))
     assert text.splitlines()[0] == "matmul on opencl:0 (a <title>)"
-    assert re.search(r"best +95\d µs, [78]\.\d\d × the device's default schedule \(8 ms\)", text)
+    compared = r"8\.20 × the device's default schedule \(8 ms against 976 µs timed quickly\)"
+    assert re.search(rf"best +954 µs, {compared}", text)
     assert "55 right, 6 compile; not measured: 3 K150, 2 the same program as another" in text
     assert re.search(r"\?bm i +16 +\d+% +32, [12]\.\d\d × the time", text)
     assert "compile × 6, the first: [D103] no\n      more lines\n" in text
     assert text.endswith("  schedule  matmul.this-cpu.mdh\n")
     assert all(line == line.rstrip() for line in text.splitlines())
+
+
+def test_a_noisy_machine_is_named() -> None:
+    quiet = trial(0, 8, "BLK.x", 1e-3)
+    noisy = replace(quiet, outcome=replace(quiet.outcome, warm=(1e-3, 1.1e-3, 1.3e-3, 1.5e-3, 1.6e-3)))
+    assert "noisy" not in tuned_text(tuned((quiet,), best=quiet))
+    found = tuned((noisy,), best=noisy)
+    assert found.noise == pytest.approx(0.385, abs=0.01)
+    assert "  noisy     its runs vary by 38%" in tuned_text(found)
+    assert tuned_json(found)["noise"] == found.noise
 
 
 def test_text_and_data_of_a_run_that_found_nothing() -> None:

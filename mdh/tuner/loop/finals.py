@@ -24,9 +24,9 @@ async def finals(run: Run) -> None:
     while True:
         chosen = finalists(_right(run))
         contest = with_baseline(chosen, run.baseline if seconds_of(run.baseline) else None)
-        effort = final_effort(len(contest), run.left)
-        if not chosen or effort is None:
+        if not chosen:
             return
+        effort = final_effort(len(contest), run.left)
         run.phase = "finals"
         run.watch(progress(run), None)
         ranked = await _duel(run, contest, effort) if len(contest) > 1 else list(chosen)
@@ -43,12 +43,8 @@ async def finals(run: Run) -> None:
 
 
 async def _wins(run: Run, trial: Trial) -> bool:
-    """Times a finalist alone in a fresh process. Without time left, its time in the finals is enough."""
+    """Times a finalist alone in a fresh process."""
     effort = final_effort(1, run.left)
-    if effort is None:
-        if trial.phase != "quick":
-            settle(run, trial)
-        return True
     since = time.time()
     outcome = await run.bench.trial(trial.candidate, effort, run.limits)
     again = keep(run, trial.candidate, trial.origin, "winner", outcome, since)

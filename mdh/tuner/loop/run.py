@@ -28,6 +28,10 @@ _LAST_THOUGHT = 1.0
 """Seconds that the search gets to answer once the user wants the run to end."""
 
 
+OVERTIME = 20.0
+"""Seconds that finals have at least, also after the end of the budget."""
+
+
 async def tune(run: Run) -> Ended:
     """Searches, then holds the finals. The results are in `run`. Candidates never make it raise. If nothing
     can be measured any more, `run.trouble` says why, and earlier results stay."""
@@ -37,7 +41,7 @@ async def tune(run: Run) -> Ended:
     try:
         ended = await _search(run)
         if ended not in (Ended.INTERRUPTED, Ended.LOST):
-            left = None if run.left is None else max(0.0, run.left)
+            left = None if run.left is None else max(OVERTIME, run.left)
             await unless_asked(run.interrupt, finals(run), timeout=left)
             ended = Ended.INTERRUPTED if run.interrupt.asked else ended
     except Failed as failed:

@@ -20,7 +20,7 @@ Watch = Callable[[RunProgress, Trial | None], None]
 _LOSER = 3.0
 """A candidate slower than this many times the best is timed only three times."""
 _LEAST_SECONDS = 2.0
-"""Seconds of remaining budget below which finals are left out."""
+"""Seconds that finals take at least, whatever is left of the budget."""
 
 
 @dataclass
@@ -118,13 +118,12 @@ def effort_for(best: float | None) -> Effort:
     return QUICK if best is None else replace(QUICK, give_up=_LOSER * best)
 
 
-def final_effort(contestants: int, left: float | None) -> Effort | None:
-    """The effort that the remaining time allows for each finalist; None if there is too little for finals."""
+def final_effort(contestants: int, left: float | None) -> Effort:
+    """The effort for each finalist in the remaining time. However short a budget is, the finalists are judged
+    on more inputs, and the winner is timed once more."""
     if left is None:
         return THOROUGH
-    if left < _LEAST_SECONDS:
-        return None
-    # the winner is timed once more, and building and judging take time as well
-    seconds = min(THOROUGH.seconds, 0.5 * left / (contestants + 1))
+    # building and judging take time as well
+    seconds = min(THOROUGH.seconds, 0.5 * max(left, _LEAST_SECONDS) / (contestants + 1))
     samples = THOROUGH.samples if seconds > 1.0 else 30
     return Effort(samples, seconds, THOROUGH.cold, THOROUGH.inputs)

@@ -44,6 +44,8 @@ def test_the_table_is_written_and_right(tmp_path: Path, capsys: pytest.CaptureFi
     ranges = {"M": mdh.open(8, 11)}
     tuned = mdh.tune_over(file, ranges, device="c", budget="1s", defines={"N": 16}, out=out)
     assert [len(cell.tuned.earlier) > 0 for cell in tuned.cells if cell.tuned] == [True]
+    # finals are held whatever the budget
+    assert [cell.tuned.best.phase for cell in tuned.cells if cell.tuned and cell.tuned.best] == ["winner"]
     assert (out / "mm.over.1.mdh").read_text(encoding="utf-8").startswith("// mine")
     assert _right(tuned.kernel(), 10)
 
@@ -58,6 +60,11 @@ def test_one_open_size(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert "// sizes: N=16 M=9 of 1..40\n" in best.read_text(encoding="utf-8")
     kernel = mdh.compile(file, str(best), "c", defines={"N": 16, "M": "1..40"})
     assert all(_right(kernel, size) for size in (1, 9, 40))
+    # its record can be replayed for the same size alone
+    replay = ["tune", file, *given[:4], "-o", str(out), "--replay", str(out / "mm.this-cpu.jsonl"), "--at"]
+    assert run([*replay, "M=9"]) == 0
+    assert run([*replay, "M=10"]) == 1
+    assert "F197" in capsys.readouterr().err
     # another size is another tuning: the files of the first stay
     record = (out / "mm.this-cpu.jsonl").read_bytes()
     tuned = mdh.tune(
