@@ -99,7 +99,7 @@ def _check_table(
 ) -> None:
     line = request.line
     if fix:
-        hint = f"bind {table.names[0]} to a number, which chooses a case"
+        hint = "write the steps of a case to a file of their own"
         raise line.fail("F107", "--fix changes one schedule, and this is a table", "--fix", help=hint)
     plans = table_plans(request, trace, table)[1]
     found = [warn(request, one.checked.plan) for one in plans]
