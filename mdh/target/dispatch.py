@@ -6,15 +6,18 @@ alone would have, under names of its own.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from math import prod
 
 from mdh.include import HEADER, header_text
 from mdh.ir.open_size import OpenSize
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.release import release
+from mdh.target.driver import f32_tolerance
 from mdh.target.folder import includes_header, kernels_json, parameters_json, reference_files
 from mdh.target.header import header, prototype
 from mdh.target.host import HostNames, host_names
@@ -48,12 +51,25 @@ class Version:
 def as_version(plan: Plan, number: int) -> Plan:
     """The plan under the name of a version, `matmul_1`, after which its kernels and files are called. number:
     from 1 on."""
+    name = _version_name(plan.program, number)
 
     def named(program: Program) -> Program:
-        return replace(program, name=f"{plan.program.name}_{number}")
+        return replace(program, name=name)
 
     stages = tuple(replace(s, program=named(s.program)) for s in plan.stages)
     return replace(plan, program=named(plan.program), stages=stages)
+
+
+def _version_name(program: Program, number: int) -> str:
+    """`matmul_1`, or `matmul_v1` where a name in the C begins so: a parameter would hide the launcher from
+    the one that calls it, and the judge's functions are linked with launchers and kernels."""
+    source = program.source.text if program.source else ""
+    known = {*program.params, *re.findall(r"[A-Za-z_]\w*", source)}
+    mark = ""
+    # kernels have longer names, `matmul_1_kernel`; `matmul_10` is no such name
+    while any(re.match(rf"{program.name}_{mark}{number}(?!\d)", one) for one in known):
+        mark += "v"
+    return f"{program.name}_{mark}{number}"
 
 
 def dispatch_folder(
@@ -68,22 +84,22 @@ def dispatch_folder(
     of the schedules. defines, arch: as of `folder`."""
     language = versions[0].text.language
     # the tolerance of the driver is that of the least exact version
-    judged = next((v.text for v in versions if v.text.numerics), versions[0].text)
+    judged = max((v.text for v in versions), key=lambda text: f32_tolerance(whole, text.numerics))
     text = replace(judged, kernels=(), workspaces=())
     host = host_names(text, whole)
-    name, names = host.function, [v.host.function for v in versions]
+    name, names, at = host.function, [v.host.function for v in versions], _largest(versions)
     files = {f"{name}.h": header(text, whole, host), f"{name}_launch.c": _launcher(versions, whole, host)}
     for version in versions:
         files |= _version_files(version)
     if language == "cuda":
-        files["main.c"] = cuda_driver(text, whole, host)
+        files["main.c"] = cuda_driver(text, whole, host, at)
         files["Makefile"] = cuda_makefile(text, name, arch, names)
     elif language == "c":
-        files["main.c"] = c_driver(text, whole, host)
+        files["main.c"] = c_driver(text, whole, host, at)
         files["Makefile"] = c_makefile(text, name, names)
     else:
         files["opencl.h"], files["opencl.c"] = loader_header(), loader_source()
-        files["main.c"] = opencl_driver(text, whole, host)
+        files["main.c"] = opencl_driver(text, whole, host, at)
         files["Makefile"] = opencl_makefile(name, names)
     files[f"{name}.mdh"] = table
     if includes_header(whole):
@@ -92,6 +108,12 @@ def dispatch_folder(
     listed = sorted([*files, "manifest.json"])
     files["manifest.json"] = _manifest(versions, whole, host, listed)
     return dict(sorted(files.items()))
+
+
+def _largest(versions: Sequence[Version]) -> dict[str, int]:
+    """The largest sizes of a version. Together, the largest values of all versions may be in none."""
+    largest = max((v.sizes for v in versions), key=lambda sizes: prod(s.most for s in sizes))
+    return {s.name: s.most for s in largest}
 
 
 def _version_files(version: Version) -> dict[str, str]:

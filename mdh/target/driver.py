@@ -13,7 +13,7 @@ from mdh.ir.expr import Expr, Load, Var, loads, map_children
 from mdh.ir.numerics import OWN, ByStage
 from mdh.ir.program import Buffer, DimKind, Program, Scalar, Stage
 from mdh.ir.ranges import Range
-from mdh.target.driver_sizes import open_main, open_sizes, size_variable
+from mdh.target.driver_sizes import Sizes, open_main, open_sizes, size_variable
 from mdh.target.header import parameters, scalar_type
 from mdh.target.host import HostNames
 
@@ -231,9 +231,11 @@ ELEMENT = "@"
 """Stands for an element of an index array; no name in C is like it."""
 
 
-def driver(program: Program, host: HostNames, before: str, device: str, numerics: ByStage = ()) -> str:
+def driver(
+    program: Program, host: HostNames, before: str, device: str, numerics: ByStage = (), at: Sizes = None
+) -> str:
     """main.c: `before` holds the target's includes; `device` defines open_device, upload, download, launch,
-    finish, timed_launch and must."""
+    finish, timed_launch and must. at: the open sizes of a run that gives none; None: the largest ones."""
     rows = []
     for p in parameters(program):
         if isinstance(p, Buffer):
@@ -255,10 +257,10 @@ def driver(program: Program, host: HostNames, before: str, device: str, numerics
         + (f'#include "{HEADER}"\n' if eighths else "")
         + before
         + naming
-        + table.replace("SINGLE", f"{_single(program, numerics):.2g}".replace("e-0", "e-"))
+        + table.replace("SINGLE", f"{f32_tolerance(program, numerics):.2g}".replace("e-0", "e-"))
         + "".join(rows)
         + checks.replace("@VALUE@", EIGHTHS_VALUE if eighths else "")
-        + open_sizes(program)
+        + open_sizes(program, at)
         + _reference(host.function, program)
         + device
         + (open_main(MAIN, program) if program.opens else MAIN)
@@ -270,7 +272,7 @@ def needs_header(program: Program) -> bool:
     return any(b.dtype in EIGHTHS for b in program.buffers)
 
 
-def _single(program: Program, numerics: ByStage) -> float:
+def f32_tolerance(program: Program, numerics: ByStage) -> float:
     """The tolerance of f32. As `fill` draws, sums have terms up to 16, those of 8-bit floats up to 1, and
     most are exact."""
     known, term = dict(numerics), 1 if needs_header(program) else 16

@@ -1,7 +1,11 @@
 """What `main.c` has for open sizes: `M=100` among its arguments, and arrays as large as they need to be."""
 
+from collections.abc import Mapping
+
 from mdh.ir.open_size import OpenExtent
 from mdh.ir.program import Buffer, Program
+
+Sizes = Mapping[str, int] | None
 
 KNOWN = r"""        else if (!strcmp(argv[i], "--no-check"))
             check = 0;
@@ -28,11 +32,13 @@ def size_variable(name: str) -> str:
     return f"size_{name}"
 
 
-def open_sizes(program: Program) -> str:
-    """The open sizes, at their largest values, and how many elements each array has by them."""
+def open_sizes(program: Program, at: Sizes = None) -> str:
+    """The open sizes, and how many elements each array has by them. at: the values that they begin with;
+    None: the largest ones."""
     if not program.opens:
         return ""
-    variables = "".join(f"static int {size_variable(s.name)} = {s.most};\n" for s in program.opens)
+    begin = {s.name: s.most for s in program.opens} | dict(at or {})
+    variables = "".join(f"static int {size_variable(s.name)} = {begin[s.name]};\n" for s in program.opens)
     rows = "".join(
         f'    {{ "{s.name}", &{size_variable(s.name)}, {s.least}, {s.most}, {s.multiple} }},\n'
         for s in program.opens

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from mdh.ir.program import Program
 from mdh.target.driver import call_arguments, driver, size_checks
+from mdh.target.driver_sizes import Sizes
 from mdh.target.header import C_TYPES, prototype, scalar_type
 from mdh.target.host import HostNames
 from mdh.target.text import Arg, BufferArg, KernelText
@@ -80,10 +81,11 @@ def _workspace(name: str, size: int, *, zero: bool) -> list[str]:
     return [*out, f"    memset({name}, 0, {size});"] if zero else out
 
 
-def c_driver(text: KernelText, program: Program, host: HostNames) -> str:
+def c_driver(text: KernelText, program: Program, host: HostNames, at: Sizes = None) -> str:
+    """main.c. at: as of `driver`."""
     args = ", ".join(call_arguments(program, "device"))
     launch = f"\nstatic int launch(void)\n{{\n    return {host.function}({args});\n}}\n"
-    return driver(program, host, f'\n#include "{host.function}.h"\n', DEVICE + launch + TIMED)
+    return driver(program, host, f'\n#include "{host.function}.h"\n', DEVICE + launch + TIMED, at=at)
 
 
 def c_makefile(text: KernelText, name: str, versions: Sequence[str] = ()) -> str:

@@ -6,6 +6,7 @@ from mdh.ir.copy_engine import TensorMap
 from mdh.ir.program import Program
 from mdh.target.cuda import STORAGE
 from mdh.target.driver import call_arguments, driver, size_checks
+from mdh.target.driver_sizes import Sizes
 from mdh.target.header import prototype
 from mdh.target.host import HostNames, counted
 from mdh.target.names import fresh
@@ -239,11 +240,12 @@ def _argument(a: BufferArg | ScalarArg, host: HostNames) -> str:
     return f"({const}{STORAGE[a.dtype.name]} *){host[a.name]}"
 
 
-def cuda_driver(text: KernelText, program: Program, host: HostNames) -> str:
+def cuda_driver(text: KernelText, program: Program, host: HostNames, at: Sizes = None) -> str:
+    """main.c. at: as of `driver`."""
     args = ", ".join([*call_arguments(program, "device"), "0"])
     launch = f"\nstatic int launch(void)\n{{\n    return {host.function}({args});\n}}\n"
     before = f'#include <cuda_runtime_api.h>\n\n#include "{host.function}.h"\n'
-    return driver(program, host, before, DEVICE + launch + TIMED, text.numerics)
+    return driver(program, host, before, DEVICE + launch + TIMED, text.numerics, at)
 
 
 def cuda_makefile(text: KernelText, name: str, arch: str, versions: Sequence[str] = ()) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from mdh.ir.dtype import DType
 from mdh.ir.program import Program
 from mdh.target.driver import call_arguments, driver, size_checks
+from mdh.target.driver_sizes import Sizes
 from mdh.target.header import prototype, scalar_type
 from mdh.target.host import HostNames, counted
 from mdh.target.text import BufferArg, EntryPoint, KernelText
@@ -193,10 +194,11 @@ def _launch(number: int, k: EntryPoint, host: HostNames, opens: Mapping[str, DTy
     ]
 
 
-def opencl_driver(text: KernelText, program: Program, host: HostNames) -> str:
+def opencl_driver(text: KernelText, program: Program, host: HostNames, at: Sizes = None) -> str:
+    """main.c. at: as of `driver`."""
     args = ", ".join(["queue", *call_arguments(program, "device")])
     launch = f"\nstatic int launch(void)\n{{\n    return {host.function}({args});\n}}\n"
-    return driver(program, host, f'\n#include "{host.function}.h"\n', DEVICE + launch + TIMED)
+    return driver(program, host, f'\n#include "{host.function}.h"\n', DEVICE + launch + TIMED, at=at)
 
 
 def opencl_makefile(name: str, versions: Sequence[str] = ()) -> str:

@@ -1,14 +1,16 @@
 """The folder of a table builds with a C compiler alone, and its launcher chooses by the sizes."""
 
 import json
+import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from mdh.cli.main import run as mdh
 from mdh.device.cubins import cached_cubin
-from mdh.frontend.c.read import read_program
+from mdh.ir.numerics import Numerics
 from mdh.ir.open_size import OpenSize
 from mdh.machine import load_machine
 from mdh.pipeline import Pipeline
@@ -96,6 +98,37 @@ def test_two_sizes_and_two_stages(tmp_path: Path) -> None:
         assert done.stdout == "two: ok (worst error 0)\n", (m, done.stderr)
 
 
+BOXES = "over M=1 N=1..40 { 1: (de-)comp( ^, 4, ^ ) ( ^, ^ ; ^ ) ( ^, BLK.x, ^ ) }\n"
+BOXES += "over M=2..30 N=1..8 { 1: (de-)comp( 5, ^, ^ ) ( ^, ^ ; ^ ) ( BLK.x, ^, ^ ) }\n"
+
+
+def test_a_run_without_sizes_is_at_sizes_of_a_version(tmp_path: Path) -> None:
+    """M=30 and N=40 are the largest values, and no version takes both."""
+    out = _folder(tmp_path, MACROS, BOXES, "-m", "generic-cpu", "--target", "c")
+    build(out)
+    assert run(out, "mm", "", "--repeat", "0").stdout == "mm: ok (worst error 0)\n"
+    assert run(out, "mm", "", "--repeat", "0", "M=30", "N=40").returncode == 1
+
+
+@pytest.mark.parametrize("target", ["c", "opencl"])
+@pytest.mark.parametrize(
+    "text",
+    [PARAMETERS.replace("C[", "mm_1["), "int mm_1_kernel(int x) { return x; }\n" + PARAMETERS],
+    ids=["parameter", "function"],
+)
+def test_versions_have_no_name_of_the_c(tmp_path: Path, target: str, text: str) -> None:
+    words = ("-m", "generic-cpu", "--target", target, "-D", "N=16", "--function", "mm")
+    out = _folder(tmp_path, text, TABLE, *words)
+    build(out)
+    for size in (1, 9, 63):
+        done = run(out, "mm", "Portable", "--repeat", "0", f"M={size}")
+        assert done.stdout == "mm: ok (worst error 0)\n", (size, done.stderr)
+    names = [
+        v["function"] for v in json.loads((out / "manifest.json").read_text(encoding="utf-8"))["versions"]
+    ]
+    assert names == ["mm_v1", "mm_2", "mm_3", "mm_4"]
+
+
 def test_manifest_and_table(tmp_path: Path) -> None:
     out = _folder(tmp_path, PARAMETERS, TABLE, "-m", "generic-cpu", "--target", "c", "-D", "N=16")
     data = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
@@ -120,11 +153,38 @@ def test_cuda_versions_compile() -> None:
         plan = as_version(pipeline.check(program, table.alone(case), machine, "cuda").plan, number)
         versions.append(Version(table.ranges(case), plan, pipeline.emit(pipeline.lower(plan), plan.program)))
         assert cached_cubin(versions[-1].text, machine.arch, None).image
-    whole = read_program(source, defines={"N": 16, "M": 64})
     whole = pipeline.read(source, defines={"N": 16}, ranges=(OpenSize("M", 1, 64),))
     files = dispatch_folder(versions, whole, "", arch=machine.arch)
     assert "return mm_4(N, M, A, B, C, stream);" in files["mm_launch.c"]
     assert "mm_launch.c mm_1_launch.cu" in files["Makefile"]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_the_least_exact_version_gives_the_tolerance(first: int) -> None:
+    """Whatever the order of the versions."""
+    pipeline, machine = Pipeline(), load_machine("h200")
+    source, versions = Source("mm.c", PARAMETERS.replace("24", "4096")), []
+    bits = (Numerics(sum_bits=13, block=2, promote=128), Numerics(sum_bits=13, block=2))
+    for number, least in enumerate((1, 33), 1):
+        ranges = (OpenSize("M", least, least + 31),)
+        program = pipeline.read(source, defines={"N": 16}, ranges=ranges)
+        plan = as_version(pipeline.check(program, None, machine, "cuda").plan, number)
+        text = pipeline.emit(pipeline.lower(plan), plan.program)
+        stage = plan.program.stages[0].name
+        numerics = ((stage, bits[(first + number - 1) % 2]),)
+        versions.append(Version(ranges, plan, replace(text, numerics=numerics)))
+    whole = pipeline.read(source, defines={"N": 16}, ranges=(OpenSize("M", 1, 64),))
+    files = dispatch_folder(versions, whole, "", arch=machine.arch)
+    assert "tolerance[] = { 4e-3, 3e-2, 1, 1e-12 };" in files["main.c"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+def test_cuda_folder_links(tmp_path: Path) -> None:
+    out = _folder(tmp_path, PARAMETERS, TABLE, "-m", "h200", "--target", "cuda", "-D", "N=16")
+    done = subprocess.run(["make", "-s"], cwd=out, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "warning" not in done.stdout + done.stderr
 
 
 COST = """#include <stdio.h>
