@@ -63,12 +63,16 @@ class Tuning:
     def kernel(self, device: str | None = None) -> Kernel:
         """The C function with the best schedule as a callable, on the device it was tuned on or another of
         the same machine."""
-        job = self.job
-        return compile(
-            Source(job.path, job.source), Source("<tuned>", self.schedule), device or job.device,
-            defines=job.compiled, function=job.function, strict_fp=job.strict_fp,
-            deterministic=job.deterministic, allow=job.allow,
-        )  # fmt: skip
+        return kernel_of(self.job, self.schedule, device)
+
+
+def kernel_of(job: Job, schedule: str, device: str | None) -> Kernel:
+    """The job's C function with a schedule, on a device; None: the one that the job names."""
+    return compile(
+        Source(job.path, job.source), Source("<tuned>", schedule), device or job.device,
+        defines=job.compiled, function=job.function, strict_fp=job.strict_fp,
+        deterministic=job.deterministic, allow=job.allow,
+    )  # fmt: skip
 
 
 def tune(

@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
 
-from mdh.api.compile import compile
 from mdh.api.explained import explained, say
 from mdh.api.kernel import Kernel
 from mdh.api.options import defines_of, of_type
 from mdh.api.texts import Text, read_given
-from mdh.api.tune import devices_of, goal_of
+from mdh.api.tune import devices_of, goal_of, kernel_of
 from mdh.api.tuning import Watch, job_of, silent_watch, waited_for
 from mdh.diagnostics import Failed, fail
 from mdh.ir.open_size import OpenSize
@@ -19,7 +18,6 @@ from mdh.pipeline import Pipeline
 from mdh.results.table_tuning import CellTuning, Measured, TableTuned
 from mdh.results.trial import Job
 from mdh.schedule.cases import demand_one
-from mdh.source import Source
 from mdh.tuner.order import Order
 from mdh.tuner.over.order import OverOrder
 from mdh.tuner.over.run import tune_over as run_over
@@ -57,12 +55,7 @@ class TableTuning:
     def kernel(self, device: str | None = None) -> Kernel:
         """The C function with the table as a callable, on the device it was tuned on or another of the same
         machine. Each call passes the sizes, or leaves them to the extents of its arrays."""
-        job = self.job
-        return compile(
-            Source(job.path, job.source), Source("<table>", self.schedule), device or job.device,
-            defines=dict(job.defines), function=job.function, strict_fp=job.strict_fp,
-            deterministic=job.deterministic, allow=job.allow,
-        )  # fmt: skip
+        return kernel_of(self.job, self.schedule, device)
 
 
 def tune_over(
@@ -122,8 +115,6 @@ def tune_over(
         found = waited_for(run_over(OverOrder(order, whole.ranges), goal, watching, Interrupt(), say))
         if found.trouble:
             raise Failed(*found.trouble)
-        if found.table is None:
-            raise fail("F195", f"no schedule of `{found.program}` was right at any size")
     return TableTuning(found, job)
 
 

@@ -13,7 +13,7 @@ from mdh.cli.options import Request
 from mdh.cli.tune_live import live
 from mdh.cli.tune_order import over_of
 from mdh.cli.tune_words import TuneWords
-from mdh.diagnostics import Diagnostic, render_json
+from mdh.diagnostics import render_json
 from mdh.ending import CODES
 from mdh.report.table_tuning import table_json, table_text
 from mdh.results.table_tuning import TableTuned
@@ -33,9 +33,6 @@ def run_over(
 
     tuned = asyncio.run(all_cells())
     found = [line.told(d) for d in tuned.trouble]
-    if tuned.table is None and not found and interrupt.signal is None:
-        headline = f"no schedule of `{tuned.program}` was right at any size"
-        found.append(Diagnostic("F195", headline, help="the records in the folder of the cells say why"))
     if json:
         whole = ok("tune", **table_json(tuned))
         if found:

@@ -9,7 +9,8 @@ from mdh.results.table_tuning import CellTuning, Measured, TableTuned
 
 
 def table_text(tuned: TableTuned) -> str:
-    lines = [f"{tuned.program} on {tuned.device} ({tuned.title}), {duration_text(tuned.elapsed)}"]
+    title = f" ({tuned.title})" if tuned.title else ""
+    lines = [f"{tuned.program} on {tuned.device}{title}, {duration_text(tuned.elapsed)}"]
     width = max((len(ranges) for ranges, _ in tuned.cases), default=0)
     lines += [f"  over {ranges:<{width}}  schedule made for {name}" for ranges, name in tuned.cases]
     if tuned.points:

@@ -221,7 +221,7 @@ class SizeCase:
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """A schedule. target, program: the header lines `target NAME` (a machine) and `program NAME` (a C
-    function). A table has cases and no sections of its own (`schedule/cases.py`)."""
+    function). cases: of a table, whose `sections` are empty (`schedule/cases.py`)."""
 
     sections: tuple[Section, ...]
     target: str | None = None

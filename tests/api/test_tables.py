@@ -7,6 +7,7 @@ import pytest
 
 import mdh
 from mdh.diagnostics import Failed
+from mdh.ir.open_size import OpenSize
 from mdh.source import Source
 
 MACROS = Source(
@@ -120,9 +121,9 @@ def test_a_bound_size_chooses_its_case() -> None:
 @pytest.mark.parametrize(
     ("defines", "code"), [({"M": 9}, "S157"), ({"M": "1..8"}, "C125"), ({"M": mdh.open(1, 8)}, "C125")]
 )
-def test_wrong_sizes(defines: dict[str, object], code: str) -> None:
+def test_wrong_sizes(defines: dict[str, int | str | OpenSize], code: str) -> None:
     with pytest.raises(Failed) as failed:
-        mdh.compile(MACROS, TABLE, "c", defines=defines)  # type: ignore[arg-type]
+        mdh.compile(MACROS, TABLE, "c", defines=defines)
     assert [d.code for d in failed.value.diagnostics] == [code]
 
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from mdh.checker.open_default import default_for
 from mdh.device.cache import cache_if_any
-from mdh.diagnostics import Failed
+from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.open_size import OpenSize
 from mdh.results.goal import Goal
 from mdh.results.table_tuning import CellTuning, Measured, TableTuned
@@ -26,7 +26,7 @@ from mdh.tuner.over.order import OverOrder
 from mdh.tuner.over.write import Made, made_table, write_table
 from mdh.tuner.runtime.background import in_background
 from mdh.tuner.runtime.interrupt import Interrupt, unless_asked
-from mdh.tuner.start import Say, start
+from mdh.tuner.start import Say, start, unfound
 
 GRACE = 20.0
 """Seconds after the budget in which each cell is still measured once."""
@@ -221,6 +221,8 @@ def _finished(work: Work, measured: Points, begun: float) -> TableTuned:
         choices = _choices(work, _filled(work, measured), ground)
         points = _points(work, measured, choices)
         made = made_table(work.over, ground, choices, work.schedules, work.names, points)
+    if made is None and not trouble and not work.interrupt.asked:
+        trouble = _unfound(work)
     files = {} if made is None else write_table(work.over, made)
     cases = () if made is None else made.cases
     title = "" if ground is None else ground.title
@@ -228,6 +230,14 @@ def _finished(work: Work, measured: Points, begun: float) -> TableTuned:
         order.program.name, order.job.defines, title, ", ".join(order.devices), each, points, cases,
         None if made is None else made.text, time.monotonic() - begun, tuple(files.items()), trouble,
     )  # fmt: skip
+
+
+def _unfound(work: Work) -> tuple[Diagnostic, ...]:
+    """Why there is no table: what is known of the first cell that was tuned (F195)."""
+    known = ((c, t) for c, t in zip(work.cells, work.tunings, strict=True) if t is not None)
+    return tuple(
+        replace(unfound(tuned), headline=f"{cell.name}: {unfound(tuned).headline}") for cell, tuned in known
+    )[:1]
 
 
 def _choices(work: Work, measured: Points, ground: Ground) -> list[Choice]:

@@ -22,7 +22,7 @@ def _legal(tiles: list[int], number: int, ranges: tuple[OpenSize, ...]) -> bool:
 
 
 def _case(rng: Random) -> tuple[Measured, list[int]]:
-    """Cells with times of schedules: each is fastest around a size of its own."""
+    """Cells, and times of five schedules in them. Each schedule is fastest near one size."""
     ranges = [OpenSize("M", rng.randint(1, 9), rng.randint(20, 5000))]
     if rng.random() < 0.4:
         ranges.append(OpenSize("N", 8, 8 * rng.randint(2, 300), 8))

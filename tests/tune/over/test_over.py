@@ -84,3 +84,14 @@ def test_a_case_is_tuned_at_the_size_that_chooses_it(tmp_path: Path) -> None:
     )
     assert {dict(t.candidate.values)["?t"] for t in tuned.trials if t.candidate.values} <= {4, 8}
     assert _right(tuned.kernel(), 40)
+
+
+def test_a_budget_that_ends_before_anything_is_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mm.c").write_text(PARAMETERS, encoding="utf-8")
+    words = ["--over", "M=8..11", "-D", "N=16", "--device", "c", "--budget", "0.01s", "-o", str(tmp_path)]
+    assert run(["tune", str(tmp_path / "mm.c"), *words]) in (0, 3)
+    said = capsys.readouterr()
+    # a quick machine measures the first candidate all the same
+    assert "over.mdh" in said.out or "error[F195]: M=9..11: the time was up after" in said.err

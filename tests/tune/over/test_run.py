@@ -48,7 +48,8 @@ def _work(monkeypatch: pytest.MonkeyPatch, deadline: float | None, said: list[st
     work = run.Work(over, Interrupt(), said.append, found, deadline)
     tuned: Any = SimpleNamespace(best=SimpleNamespace(outcome=RIGHT, candidate=Candidate("", "b")))
     work.tunings, work.schedules, work.names = [tuned, tuned], ["a", "b"], ["M=1", "M=2..20"]
-    work.ground = SimpleNamespace()  # type: ignore[assignment]
+    ground: Any = SimpleNamespace()
+    work.ground = ground
     return work
 
 
