@@ -1,7 +1,7 @@
 """What the cases of a CPU and of a GPU share: a program at sizes, and the work that it does at least."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from mdh.frontend.c.read import read_program
@@ -15,21 +15,32 @@ RECORDS = {"name": 5000, "birth": 20000, "sex": 2, "city": 300, "code": 9000}
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """flops: the operations that the C text asks for; 0: the case moves memory and is judged by that."""
+    """flops: the operations that the C text asks for; 0: the case moves memory and is judged by that.
+
+    text: C of the case's own, where its program is none of `inputs_c`. letters: of the indices of such a
+    contraction of `lhs` and `rhs`, as einsum writes them.
+    """
 
     name: str
     program: str
     sizes: Mapping[str, int]
     flops: float
+    text: str = field(default="", kw_only=True)
+    letters: str = field(default="", kw_only=True)
 
     @property
     def path(self) -> Path:
         return ROOT / "inputs_c" / f"{self.program}.c"
 
+    @property
+    def contraction(self) -> str:
+        """The letters of a contraction of tensors; else nothing."""
+        return self.letters or (ccsdt_letters(self.program) if self.program.startswith("ccsdt") else "")
+
 
 def program_of(case: Work) -> Program:
-    source = Source(str(case.path), case.path.read_text(encoding="utf-8"))
-    return read_program(source, defines=dict(case.sizes))
+    text = case.text or case.path.read_text(encoding="utf-8")
+    return read_program(Source(str(case.path), text), defines=dict(case.sizes))
 
 
 def written(program: Program) -> frozenset[str]:
@@ -45,6 +56,15 @@ def ccsdt_sizes(n: int) -> dict[str, int]:
     return dict(
         zip("ABCDEFG", (24, 16, 16, 16, 24, 16, 24) if n <= 3 else (24, 16, 16, 24, 16, 16, 24), strict=True)
     )
+
+
+def ccsdt_letters(program: str) -> str:
+    """The index letters of a CCSD(T) contraction, as einsum writes them."""
+    left, right = {
+        "1": ("gdab", "efgc"), "2": ("gdac", "efgb"), "3": ("gdbc", "efga"), "4": ("geab", "dfgc"),
+        "5": ("geac", "dfgb"), "6": ("gebc", "dfga"), "7": ("gfab", "degc"), "8": ("gfbc", "dega"),
+    }[program.split("_")[1]]  # fmt: skip
+    return f"{left},{right}->abcdef"
 
 
 def linked() -> dict[str, int]:

@@ -9,8 +9,20 @@ import pytest
 
 from bench.cases import program_of
 from bench.gpu import aims, kernels, table
-from bench.gpu.cases import RANDOM, RELU, cases, random_cases, random_sizes, schedule_path
+from bench.gpu.cases import cases, schedule_path
 from bench.gpu.outcome import DEFAULT, Outcome, Result, Settings
+from bench.gpu.random_cases import (
+    CONTRACTIONS,
+    CONVOLUTIONS,
+    RANDOM,
+    RELU,
+    any_products,
+    contractions,
+    convolutions,
+    random_cases,
+    random_sizes,
+)
+from bench.gpu.resumed import is_done, resumed
 from bench.gpu.work import moved_bytes, rotated_bytes
 from mdh.machine import load_machine
 
@@ -42,7 +54,16 @@ def test_random_sizes_stay_the_same() -> None:
     assert len(sizes) == RANDOM
     assert all(32 <= n <= 16384 and n % 32 == 0 for size in sizes for n in size)
     assert sizes[0] == (896, 32, 1600)
-    assert len(random_cases(RANDOM)) == 2 * RANDOM + RELU
+    every = random_cases(RANDOM)
+    assert len(every) == 3 * RANDOM + RELU + CONVOLUTIONS + CONTRACTIONS
+    assert len({c.name for c in every}) == len(every)
+    assert all(24 <= n <= 8192 for c in any_products() for n in c.sizes.values())
+
+
+def test_random_convolutions_and_contractions_have_default_schedules() -> None:
+    machine = load_machine("h200")
+    for case in (*convolutions()[::9], *contractions()[::9]):
+        assert DEFAULT in kernels.lowered(case, machine).texts, case.name
 
 
 def test_bytes_of_arrays() -> None:
@@ -75,6 +96,20 @@ def test_page_says_who_won() -> None:
     assert json.loads(table.figures([result]))[0]["processes"][1]["warm"]["torch"][0] == [2e-5, 4e-5]
 
 
+def test_a_run_goes_on_where_its_figures_end(tmp_path: Path) -> None:
+    """Of a case that has changed nothing is kept."""
+    case, other = CASES["dot 2^24"], CASES["scan 2^24"]
+    one = Outcome({"ours": "right"}, chosen="dot/h200/wide", tuned=((1, b"ab"),), missing=frozenset({"cub"}))
+    one.warm = {"torch": [(2e-5, 3e-5)] * 3}
+    path = tmp_path / "raw.json"
+    path.write_text(table.figures([Result(case, {}, {"a": "1 registers"}, [one, one]), Result(other)]))
+    first, second = resumed(path, [case, other])
+    assert first.outcomes == [one, one] and is_done(first) and not is_done(second)
+    changed = replace(case, sizes={"K": 8})
+    assert not resumed(path, [changed])[0].outcomes
+    assert not resumed(tmp_path / "none.json", [case])[0].outcomes
+
+
 def test_what_falls_short_says_of_what() -> None:
     """A section of the page where anything does; each case's aim is the first whose pattern fits."""
     ours = {"torch": [(2e-5, 2e-5)] * 3}
@@ -89,7 +124,7 @@ def test_what_falls_short_says_of_what() -> None:
     unused = [
         p
         for p, _ in aims.AIMS[:-1]
-        if not any(fnmatch(n, p) for n in (*CASES, "random fp32 1", "random fp64 1", "random relu 1"))
+        if not any(fnmatch(n, p) for n in (*CASES, *(c.name for c in random_cases(RANDOM))))
     ]
     assert not unused
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from bench.cases import ccsdt_letters
 from bench.cpu.data import Arrays
 
 Call = Callable[[], Any]
@@ -15,18 +16,9 @@ _CHUNK = 64
 def prepare(program: str, a: Arrays) -> Call:
     """What computes `program` on these arrays, in place where numpy can."""
     if program.startswith("ccsdt"):
-        spec = contraction(program)
+        spec = ccsdt_letters(program)
         return lambda: np.einsum(spec, a["lhs"], a["rhs"], optimize=True, out=a["X"])
     return _CALLS[program](a)
-
-
-def contraction(program: str) -> str:
-    """The index letters of a CCSD(T) contraction."""
-    left, right = {
-        "1": ("gdab", "efgc"), "2": ("gdac", "efgb"), "3": ("gdbc", "efga"), "4": ("geab", "dfgc"),
-        "5": ("geac", "dfgb"), "6": ("gebc", "dfga"), "7": ("gfab", "degc"), "8": ("gfbc", "dega"),
-    }[program.split("_")[1]]  # fmt: skip
-    return f"{left},{right}->abcdef"
 
 
 def _product(a: Arrays) -> Call:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from bench.cpu.by_numpy import contraction
+from bench.cases import ccsdt_letters
 from bench.cpu.data import Arrays
 from bench.torch_calls import CALLS, Call, Kept, Tensors, conv_parts, functional, grouped_parts, layer, torch
 
@@ -16,7 +16,7 @@ def prepare(program: str, arrays: Arrays, threads: int) -> Call | None:
     torch.set_grad_enabled(False)
     t = {k: torch.from_numpy(v) for k, v in arrays.items()}
     if program.startswith("ccsdt"):
-        spec = contraction(program)
+        spec = ccsdt_letters(program)
         return lambda: t["X"].copy_(torch.einsum(spec, t["lhs"], t["rhs"]))
     make = _CALLS.get(program)
     return None if make is None else make(t)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bench.cpu.by_numpy import contraction
+from bench.cases import ccsdt_letters
 from bench.cpu.data import Arrays
 
 Subscript = tuple[tuple[int, str], ...]
@@ -52,7 +52,7 @@ _SPELT = {
 def sum_of(program: str, a: Arrays) -> Sum | None:
     """None for programs that are no sum of products."""
     if program.startswith("ccsdt"):
-        factors, _, kept = contraction(program).partition("->")
+        factors, _, kept = ccsdt_letters(program).partition("->")
         left, _, right = factors.partition(",")
         text = f"X[{','.join(kept)}] lhs[{','.join(left)}] rhs[{','.join(right)}]"
     elif program in _SPELT:

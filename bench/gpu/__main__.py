@@ -2,7 +2,7 @@
 
 scripts/bench gpu                          all fixed cases; keeps the page and the fastest kernels' texts
 scripts/bench gpu --case 'matmul*' --quick some of them, fewer turns, nothing kept
-scripts/bench gpu --random 100             products of random sizes, too: 100 in each precision, 20 layers
+scripts/bench gpu --random 100             random sizes, too: products, layers, convolutions, contractions
 scripts/bench gpu --dry                    the cases and whether their schedules fit an H200; needs no GPU
 """
 
@@ -20,8 +20,10 @@ from typing import Literal
 
 from bench.cases import ROOT
 from bench.gpu import contest, kernels, table
-from bench.gpu.cases import RANDOM, Case, cases, random_cases
+from bench.gpu.cases import Case, cases
 from bench.gpu.outcome import DEFAULT, PEERS, Order, Result, Settings
+from bench.gpu.random_cases import RANDOM, random_cases
+from bench.gpu.resumed import is_done, resumed
 from mdh.machine import Machine, load_machine
 
 FULL = Settings(rounds=25, budget=0.5, turn=1e-3, tuning=4.0)
@@ -67,6 +69,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--minutes", type=float, default=1e3, help="after half of them a process begins no other case"
     )
+    parser.add_argument(
+        "--resume", action="store_true", help="measure only what the file of --json does not have, and add it"
+    )
     parser.add_argument("--dry", action="store_true", help="list the cases and their schedules, run nothing")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="the kernels' texts")
     parser.add_argument("--json", type=Path, metavar="OUT", help="the raw figures")
@@ -101,28 +106,32 @@ def _run(chosen: Sequence[Case], given: argparse.Namespace, argv: Sequence[str],
     order = Order(peers, settings, swapped=False, patient=given.compile)
     library = folder / "cub.so"
     first = contest.Process(given.device, library)
-    prepared = _prepared(chosen, given, first.machine, library if "cub" in order.peers else None)
+    full = not (given.case or given.peer or given.quick)
+    page, raw = given.out or (full and FOLDER / "bench.md"), given.json or (full and FOLDER / "bench.json")
+    known: Sequence[Result] = resumed(raw if given.resume and raw else None, chosen)
+    waiting = [result for result in known if not is_done(result)]
+    cub = library if "cub" in order.peers else None
+    prepared = _prepared([result.case for result in waiting], given, first.machine, cub)
     limits = contest.Limits(COMPILING if given.compile else 0.0, given.minutes * 30)
     versions = {"machine": first.machine.title, **first.versions}
     command = " ".join(["scripts/bench gpu", *_said(argv)])
-    full = not (given.case or given.peer or given.quick)
-    page, raw = given.out or (full and FOLDER / "bench.md"), given.json or (full and FOLDER / "bench.json")
     said = list[str]()
-    known = list[Result]()
 
     def tell(place: int, results: Sequence[Result]) -> None:
         """What there is so far is on disk at every moment."""
         sys.stderr.write(f"{table.line(results[place])}\n")
-        said[:] = [table.page(results, versions, command, settings, first.peaks)]
-        known[:] = results
+        said[:] = [table.page(known, versions, command, settings, first.peaks)]
         _write(page, said[0])
-        _write(raw, table.figures(results))
+        _write(raw, table.figures(known))
+
+    def start() -> contest.Process:
+        return contest.Process(given.device, library)
 
     try:
-        contest.run(prepared, lambda: contest.Process(given.device, library), first, order, limits, tell)
+        contest.run(prepared, waiting, start, first, order, limits, tell)
     finally:
         sys.stdout.write("".join(said))
-    if full:
+    if full and len(waiting) == len(known):
         fixed = {r.case.name: r.schedule or DEFAULT for r in known if not r.case.name.startswith("random")}
         kernels.keep(prepared, FOLDER / "kernels", fixed)
     return 1 if table.wrong(known) else 0

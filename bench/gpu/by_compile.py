@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
-from bench.cpu.by_numpy import contraction
 from bench.gpu.cases import Case
 from bench.gpu.clock import Made, made
 from bench.gpu.gpu import Tensors, functional, torch
@@ -61,8 +60,7 @@ def _call(fast: Callable[..., Any], t: Tensors, inputs: Sequence[str], outputs: 
 
 
 def _form(case: Case, t: Tensors) -> Form | None:
-    if case.program.startswith("ccsdt"):
-        spec = contraction(case.program)
+    if spec := case.contraction:
         return lambda a, b: torch.einsum(spec, a, b).contiguous(), ("lhs", "rhs"), ("X",)
     if case.program == "matmul_scaled":
         alpha, beta = case.scalars["alpha"], case.scalars["beta"]

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
-from bench.cpu.by_numpy import contraction
 from bench.gpu.cases import Case
 from bench.gpu.clock import Made, made
 from bench.gpu.gpu import Tensors, cupy
@@ -24,10 +23,10 @@ def prepare(case: Case, sets: Sequence[Tensors]) -> Made | None:
 
 def cutensor(case: Case, sets: Sequence[Tensors]) -> Made | None:
     """Raises ImportError where it is not installed."""
-    if not case.program.startswith("ccsdt"):
+    if not case.contraction:
         return None
     library = import_module("cupyx.cutensor")
-    inputs, result = contraction(case.program).split("->")
+    inputs, result = case.contraction.split("->")
     left, right = inputs.split(",")
 
     def call(a: Tensors) -> Call:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from bench.cpu.by_numpy import WEIGHTS, contraction
+from bench.cpu.by_numpy import WEIGHTS
 from bench.gpu.cases import Case
 from bench.gpu.clock import Made, made, quick
 from bench.gpu.gpu import PLACE, Tensors, functional, torch
@@ -44,8 +44,7 @@ def prepare(case: Case, sets: Sequence[Tensors]) -> Made | None:
 def other(case: Case, sets: Sequence[Tensors]) -> Made | None:
     """By another way than the obvious one: the other layout for convolutions, convolution for a stencil; a
     contraction whose result stays in whatever layout the product leaves it; 8-bit floats with fast sums."""
-    if case.program.startswith("ccsdt"):
-        spec = contraction(case.program)
+    if spec := case.contraction:
         return made([Kept(partial(torch.einsum, spec, t["lhs"], t["rhs"]), t["X"].copy_) for t in sets])
     if case.program in _FORMS:
         return _searched(_FORMS[case.program][1], sets)
@@ -63,8 +62,7 @@ def compute(case: Case, tensors: Tensors) -> None:
 
 
 def _make(case: Case) -> Make | None:
-    if case.program.startswith("ccsdt"):
-        spec = contraction(case.program)
+    if spec := case.contraction:
         return lambda t: Kept(lambda: torch.einsum(spec, t["lhs"], t["rhs"]).contiguous(), t["X"].copy_)
     if case.program == "matmul_scaled":
         factors = {n: case.scalars[n] for n in ("alpha", "beta")}

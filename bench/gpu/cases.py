@@ -1,18 +1,11 @@
 """What is measured: programs at sizes, the schedules that ship for them, and what bounds each."""
 
-import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
-from math import exp, log, prod
+from math import prod
 from pathlib import Path
 
 from bench.cases import ROOT, Work, ccsdt_sizes, linked, mnk
-
-SEED = 2018
-"""Of the random sizes."""
-RANDOM, RELU = 100, 20
-_LEAST, _MOST, _STEP = 32, 16384, 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,37 +39,13 @@ def cases() -> tuple[Case, ...]:
     return (*_products(), *_batches(), *_convolutions(), *_contractions(), *_moving())
 
 
-def random_cases(count: int) -> tuple[Case, ...]:
-    """Products of random sizes in both precisions, the first RELU of them also as dense layers."""
-    out = list[Case]()
-    for number, (m, n, k) in enumerate(random_sizes()[:count]):
-        label, sizes = f"{number:02} {m}x{n}x{k}", mnk(m, n, k)
-        work = partial(Case, sizes=sizes, flops=2.0 * m * n * k, limit=60.0)
-        out.append(work(f"random fp32 {label}", "matmul_init", schedules=_MATMUL))
-        out.append(work(f"random fp64 {label}", "matmul_double", schedules=_DOUBLE))
-        if number < RELU:
-            out.append(work(f"random relu {label}", "matmul_bias_relu", schedules=_RELU))
-    return tuple(out)
-
-
-def random_sizes() -> Sequence[tuple[int, int, int]]:
-    """Even on a logarithmic scale, lest nearly all be large; multiples of 32."""
-    rng = random.Random(SEED)
-
-    def size() -> int:
-        drawn = exp(rng.uniform(log(_LEAST), log(_MOST)))
-        return max(_LEAST, round(drawn / _STEP) * _STEP)
-
-    return [(size(), size(), size()) for _ in range(RANDOM)]
-
-
 _SQUARES = tuple(f"matmul/h200/{tile}" for tile in ("base", "middle", "square", "large", "wide"))
 _SHAPES = (
     "middle", "square", "wide", "tall", "slices", "deep", "pairs", "columns", "pillars", "strips", "thirds",
     "parts", "low", "narrow", "rows",
 )  # fmt: skip
-_MATMUL = tuple(f"matmul/h200/{shape}" for shape in _SHAPES)
-_DOUBLE = tuple(f"matmul_double/h200/{n}" for n in ("base", "tensor", "tensor_small"))
+SINGLE = tuple(f"matmul/h200/{shape}" for shape in _SHAPES)
+DOUBLE = tuple(f"matmul_double/h200/{n}" for n in ("base", "tensor", "tensor_small"))
 _RUNGS = (
     "tensor", "tensor_small", "group", "group_wide", "roles", "persistent", "boxes", "turns", "stream",
     "cluster", "thirds", "one_wave", "halves",
@@ -91,7 +60,7 @@ TF32 = frozenset({"matmul_tf32", "matmul_tf32_t"})
 _EIGHTHS = tuple(f"matmul_fp8/h200/{n}" for n in ("promoted", "square", "fast"))
 _ROWS = ("matmul/h200/cluster", "matmul/h200/split_k", "matmul/h200/rows")
 _TURNED = tuple(f"batched_matmul_t/h200/{n}" for n in ("split_k", "straight", "atomic", "large"))
-_RELU = ("matmul_bias_relu/h200/base", "matmul_bias_relu/h200/square", "matmul_bias_relu/h200/split_k")
+LAYER = ("matmul_bias_relu/h200/base", "matmul_bias_relu/h200/square", "matmul_bias_relu/h200/split_k")
 
 
 def _product(name: str, program: str, sizes: Mapping[str, int], *schedules: str, like: str = "") -> Case:
@@ -103,7 +72,7 @@ def _products() -> list[Case]:
         return _product(f"matmul {m}x{n}x{k}", "matmul_init", mnk(m, n, k), *schedules)
 
     def double(n: int) -> Case:
-        return _product(f"matmul fp64 {n}", "matmul_double", mnk(n, n, n), *_DOUBLE)
+        return _product(f"matmul fp64 {n}", "matmul_double", mnk(n, n, n), *DOUBLE)
 
     def half(n: int) -> Case:
         return _product(f"matmul bf16 {n}", "matmul_bf16", mnk(n, n, n), *_HALF)
@@ -131,7 +100,7 @@ def _products() -> list[Case]:
 
     def layer(m: int, n: int, k: int) -> Case:
         name = f"matmul bias relu {m}x{n}x{k}"
-        return _product(name, "matmul_bias_relu", mnk(m, n, k), *_RELU)
+        return _product(name, "matmul_bias_relu", mnk(m, n, k), *LAYER)
 
     cube = mnk(3072, 3072, 3072)
     scaled = Case(

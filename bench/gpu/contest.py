@@ -84,17 +84,15 @@ class Limits:
 
 def run(
     prepared: Sequence[Prepared],
+    results: Sequence[Result],
     start: Callable[[], Process],
     first: Process,
     order: Order,
     limits: Limits,
     tell: Callable[[int, Sequence[Result]], None],
 ) -> None:
-    """start: of the second process, and of others where one is lost. tell: called with the place of each
-    result that has changed."""
-    results = [
-        Result(p.case, dict(p.refused), {n: k.resources for n, k in p.kernels.items()}) for p in prepared
-    ]
+    """results: of earlier parts, to which this one adds. start: of the second process, and of others where
+    one is lost. tell: called with the place of each result that has changed."""
     process = first
     for swapped in (False, True):
         if swapped:
@@ -104,6 +102,9 @@ def run(
         for place, (one, result) in enumerate(zip(prepared, results, strict=True)):
             if time.perf_counter() > end:
                 break
+            if len(result.outcomes) > swapped:
+                continue
+            result.refused, result.resources = dict(one.refused), one.resources
             # a process that was lost has chosen nothing
             chosen = next((o.chosen for o in result.outcomes if o.warm), None)
             tuned = next((o.tuned for o in result.outcomes if o.tuned), ())

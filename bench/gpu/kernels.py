@@ -39,6 +39,10 @@ class Prepared:
     kernels: dict[str, Kernels] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def resources(self) -> dict[str, str]:
+        return {name: kernels.resources for name, kernels in self.kernels.items()}
+
 
 def lowered(case: Case, machine: Machine) -> Prepared:
     """Texts alone."""

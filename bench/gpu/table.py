@@ -95,7 +95,8 @@ def raw(r: Result) -> dict[str, Any]:
             {
                 "verdicts": o.verdicts, "notes": o.notes, "chosen": o.chosen, "sets": o.sets,
                 "clock": o.clock, "candidates": o.candidates, "took": o.took, "warm": _short(o.warm),
-                "cold": _short(o.cold),
+                "cold": _short(o.cold), "missing": sorted(o.missing),
+                "tuned": [(n, held.hex()) for n, held in o.tuned],
             }
             for o in r.outcomes
         ],
