@@ -26,6 +26,9 @@ _LEAVING = 1.0
 """Seconds that a process has to end by itself after it closed the connection."""
 _IDLE = 0.5
 """The least share of a processor that a working process gets, unless the machine is overloaded."""
+_STRETCH = 4.0
+"""A request may take this many times its limit while its process is ready to run and others have the
+processors."""
 _GONE = 1.5
 """Seconds that a killed process is waited for. One that hangs inside a driver is left to the system."""
 
@@ -59,24 +62,26 @@ class Late(Exception):  # noqa: N818 - an outcome
 
 @dataclass(frozen=True, slots=True)
 class ProcessGroup:
-    """stopped: a signal has stopped one of them. seconds: processor time, including that of ended
-    children."""
+    """stopped: a signal has stopped one of them. ready: one of them runs, or would if it had a processor.
+    seconds: processor time, including that of ended children."""
 
     stopped: bool
+    ready: bool
     seconds: float
 
 
 def group_of(number: int) -> ProcessGroup:
     """The state of the processes of a group, as the system reports it."""
-    stopped, ticks = False, 0
+    stopped, ready, ticks = False, False, 0
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError, ValueError, IndexError):
             # after the name, which may hold anything: the state first, the group third
             words = path.read_text(encoding="latin-1").rpartition(")")[2].split()
             if int(words[2]) == number:
                 stopped |= words[0] in "Tt"
+                ready |= words[0] == "R"
                 ticks += sum(int(w) for w in words[11:15])
-    return ProcessGroup(stopped, ticks * _TICK)
+    return ProcessGroup(stopped, ready, ticks * _TICK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +141,8 @@ class Worker:
 
     async def ask(self, request: Json | None, limit: float | None) -> Json:
         """The reply to a request; without one, its first message. Raises Late after `limit` seconds of its
-        clock, and Died if it ends first; then it is gone."""
+        clock, and Died if it ends first; then it is gone. The limit is longer while the process is ready to
+        run and gets no processor."""
         start = self._clock()
         self._halfway = None
         try:
@@ -149,9 +155,7 @@ class Worker:
         except Late:
             now = group_of(self.pid)
             await self.kill()
-            since = self._halfway
-            idle = since is not None and now.seconds - since < _IDLE * (limit or 0.0) / 2
-            raise Late(stopped=now.stopped, idle=idle) from None
+            raise Late(stopped=now.stopped, idle=self._idle(now, limit or 0.0)) from None
         except asyncio.CancelledError:
             # the request cannot be taken back
             self._kill_group()
@@ -159,14 +163,18 @@ class Worker:
 
     async def _reply(self, start: float, limit: float | None) -> Json:
         line = asyncio.ensure_future(self._reader.readline())
+        end = limit
         try:
             while not line.done():
-                left = None if limit is None else limit - (self._clock() - start)
-                if left is None or limit is None:
+                if limit is None or end is None:
                     await asyncio.wait({line})
                     continue
+                left = end - (self._clock() - start)
                 if left <= 0:
-                    raise Late
+                    if end >= _STRETCH * limit or not self._starved(limit):
+                        raise Late
+                    end += limit / 2
+                    continue
                 if self._halfway is None and left <= limit / 2:
                     self._halfway = group_of(self.pid).seconds
                 rest = left if self._halfway is not None else left - limit / 2
@@ -180,6 +188,18 @@ class Worker:
         if not isinstance(reply, dict):
             raise EOFError
         return reply
+
+    def _starved(self, limit: float) -> bool:
+        """Whether others had the processors. If so, the next spell of half a limit begins."""
+        now = group_of(self.pid)
+        starved = now.ready and not now.stopped and self._idle(now, limit)
+        if starved:
+            self._halfway = now.seconds
+        return starved
+
+    def _idle(self, now: ProcessGroup, limit: float) -> bool:
+        """Whether it had less than _IDLE of a processor in the last spell of half a limit."""
+        return self._halfway is not None and now.seconds - self._halfway < _IDLE * limit / 2
 
     def pause(self) -> None:
         """Stops the whole group, so that it does not disturb a timed run."""

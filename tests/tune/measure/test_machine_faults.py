@@ -29,7 +29,7 @@ from mdh.tuner.measure.failures import (
     wordless,
 )
 from mdh.tuner.measure.local import LocalBench
-from mdh.tuner.measure.process import Command, Late, Worker, group_of
+from mdh.tuner.measure.process import Command, Late, ProcessGroup, Worker, group_of
 from tests.target import features
 from tests.tune.measure.bench import EFFORT, GOOD, JOB, LIMITS, gone
 
@@ -103,6 +103,27 @@ def test_a_late_worker_that_waits_is_told_from_one_that_works(
         return late.value
 
     assert asyncio.run(run()).idle == idle
+
+
+def test_a_worker_that_gets_no_processor_has_more_time(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It is ready to run; the system is made to say that others have the processors."""
+    code = "import time\nend = time.time() + 60\nwhile time.time() < end: pass\n"
+    (tmp_path / "busy.py").write_text(code, encoding="utf-8")
+    monkeypatch.setattr("mdh.tuner.measure.process.WORKER", "busy")
+
+    async def late(ready: bool) -> float:
+        group = ProcessGroup(stopped=False, ready=ready, seconds=1.0)
+        monkeypatch.setattr("mdh.tuner.measure.process.group_of", lambda number: group)
+        worker = await Worker.start(Command((), {**os.environ, "PYTHONPATH": str(tmp_path)}))
+        start = time.monotonic()
+        with pytest.raises(Late) as found:
+            await worker.ask({}, 0.4)
+        assert found.value.idle
+        return time.monotonic() - start
+
+    assert asyncio.run(late(ready=False)) < 1.2 < asyncio.run(late(ready=True))
 
 
 TUNER = """
