@@ -19,7 +19,7 @@ from mdh.cost.gpu import PRODUCTS, Costs, seconds
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.schedule.default import default_schedule
-from mdh.schedule.default.contraction_gpu import LADDER
+from mdh.schedule.default.ladder import LADDER
 from tests.support.source_tree import ROOT
 
 MACHINE = load_machine("h200")
@@ -39,6 +39,7 @@ TRUTH = replace(
     traffic=0.3,
 )
 """Of a made-up machine."""
+KEPT_ANY = ROOT / "artifacts" / "h100" / "default_fit_any.jsonl.gz"
 KEPT = tuple(
     ROOT / "artifacts" / "h200" / f"default_fit{part}.jsonl.gz" for part in ("", "_joining", "_early")
 )
@@ -123,8 +124,11 @@ def test_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_is_kept_agrees_with_the_costs() -> None:
     """As the docstring of the ladder says."""
     made = choices(table(read(KEPT), MACHINE), PRODUCTS, LADDER)
-    assert len(made) == 246
-    assert round(geometric([c.ratio for c in made]), 3) == 1.042
+    assert len(made) == 247
+    assert round(geometric([c.ratio for c in made]), 3) == 1.040
+    odd = choices(table(read([KEPT_ANY]), load_machine("h100")), PRODUCTS, LADDER)
+    assert len(odd) == 97
+    assert round(geometric([c.ratio for c in odd]), 3) == 1.037
 
 
 def test_random_sizes() -> None:

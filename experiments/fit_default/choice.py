@@ -11,7 +11,8 @@ from mdh.cost.gpu import Costs, Joining, Work, seconds
 from mdh.frontend.c.read import read_program
 from mdh.machine import Machine
 from mdh.schedule.default.contraction import find_contraction
-from mdh.schedule.default.contraction_gpu import BlockTile, LadderTiling, plan_of, plans, work_of
+from mdh.schedule.default.contraction_gpu import LadderTiling, plan_of, plans, work_of
+from mdh.schedule.default.ladder import BlockTile, fits
 from mdh.schedule.default.operands import Contraction
 from mdh.schedule.default.shape import Shape
 from mdh.source import Source
@@ -78,7 +79,7 @@ def table(measured: Measured, machine: Machine) -> Table:
 
 
 def _fits(row: Row) -> bool:
-    return row.tile.block[0] <= row.sizes[0] and row.tile.block[1] <= row.sizes[1]
+    return all(fits(row.tile, n, size) for n, size in enumerate(row.sizes[:2]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from experiments.fit_default.fitting import BOUNDS, fitted, loss
 from experiments.fit_default.rows import Sizes, numbers, read
 from mdh.cost.gpu import PRODUCTS, Costs
 from mdh.machine import load_machine
-from mdh.schedule.default.contraction_gpu import LADDER, BlockTile
+from mdh.schedule.default.ladder import LADDER, BlockTile
 
 FOLDS = 4
 WORST = 8

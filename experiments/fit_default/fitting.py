@@ -9,10 +9,11 @@ from scipy.optimize import differential_evolution
 
 from experiments.fit_default.choice import Table, choices, geometric
 from mdh.cost.gpu import PRODUCTS, Costs, seconds
-from mdh.schedule.default.contraction_gpu import BlockTile
+from mdh.schedule.default.ladder import BlockTile
 
 BOUNDS = {
-    "vector": (0.0, 6.0), "loop": (0.0, 16.0), "warps_f32": (0.0, 2.0), "latency": (0.0, 1500.0),
+    "vector": (0.0, 6.0), "loop": (0.0, 16.0), "copied": (0.0, 12.0),
+    "warps_f32": (0.0, 2.0), "latency": (0.0, 1500.0),
     "slice": (0.0, 150.0), "block": (0.0, 2000.0), "second": (0.0, 5e-6), "start": (0.0, 5e-6),
     "traffic": (0.1, 2.0), "worth": (1.0, 1.25), "reached": (0.3, 0.9), "launch": (0.0, 3e-6),
 }  # fmt: skip

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.fit_default.files import WrongFileError, lines, only
-from mdh.schedule.default.contraction_gpu import BlockTile
+from mdh.schedule.default.ladder import BlockTile
 
 SCHEMA = "mdh.default_fit/1"
 Sizes = tuple[int, int, int]

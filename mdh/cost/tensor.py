@@ -7,7 +7,7 @@ and multiply them. With few warps on a multiprocessor they seldom do both at onc
 from dataclasses import dataclass, replace
 from math import inf
 
-from mdh.cost.gpu import PRODUCTS, WORD, Costs, Joining, busiest, joined, parted, transfer
+from mdh.cost.gpu import PRODUCTS, PRODUCTS_F64, WORD, Costs, Joining, busiest, joined, parted, transfer
 from mdh.ir.atoms import LANES, Atom
 from mdh.ir.dtype import DType
 from mdh.machine import Machine
@@ -69,14 +69,14 @@ class AtomCosts:
 
 NARROW = AtomCosts(
     19.15, 142.0, 468.0, 4.4, 8.0, 300.0, 0.23, 0.94, 0.1, 0.25, 3.0,
-    replace(PRODUCTS, launch=0.79e-6, start=0.465e-6, traffic=0.84, reached=0.68, worth=1.0),
+    replace(PRODUCTS, launch=0.79e-6, second=1.3e-6, start=0.465e-6, traffic=0.84, worth=1.0),
 )  # fmt: skip
 """Of 8- and 16-bit factors: fitted to 942 timed schedules of 198 products on an H100. What the estimate
 chooses takes 1.03 times the best that was timed, as a geometric mean. `gathered_cut` is fitted to 60
 schedules of 6 products with odd rows, `gathered` is rounded from 3 products of few terms."""
 DOUBLE = AtomCosts(
     31.9, 50.0, 432.0, 1.0, 0.0, 730.0, 0.294, 0.957, 0.0, 0.0, 1.8,
-    replace(PRODUCTS, launch=0.535e-6, second=0.557e-6, reached=0.95, worth=1.0),
+    replace(PRODUCTS_F64, launch=0.535e-6, second=0.557e-6, reached=0.95, worth=1.0),
     early=1, piece=15.5, straddled=61.0,
 )  # fmt: skip
 """Of f64: fitted by experiments/fit_atoms.py to 3,636 timed schedules of 125 products and 27 contractions on

@@ -6,7 +6,8 @@ from mdh.frontend.c.read import read_program
 from mdh.hardware import Layer
 from mdh.machine import load_machine
 from mdh.schedule.default.contraction import find_contraction
-from mdh.schedule.default.contraction_gpu import LADDER, WARP, BlockTile, outline_of, plan_of
+from mdh.schedule.default.contraction_gpu import WARP, outline_of, plan_of
+from mdh.schedule.default.ladder import LADDER, BlockTile
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Step, Unit
 from mdh.source import Source

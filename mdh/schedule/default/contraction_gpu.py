@@ -5,17 +5,18 @@ slice is copied while one is used. With small blocks a multiprocessor holds seve
 while another waits for its copies; large blocks read less. If the results are too few to fill the machine,
 blocks share the sum, and a second kernel or the blocks themselves add the parts.
 
-The ladder of tiles and the costs of the estimate are fitted to measured fp32 products of random sizes on an
-H200 (`scripts/fit-default`, artifacts/h200/default_fit*.jsonl.gz). Over 246 products with some 30 measured
-schedules each, the chosen schedule takes 1.042 times the best (geometric mean). Over the 100 products that
-were measured with interleaved lanes, to which the costs are fitted, it takes 1.025 times.
+The ladder of tiles and the costs of the estimate are fitted to measured fp32 products of random sizes
+(`scripts/fit-default`): 247 of multiples of 32 on an H200 (artifacts/h200/default_fit*.jsonl.gz), with some
+30 schedules each, and 97 of any integer sizes on an H100 (artifacts/h100/default_fit_any.jsonl.gz), with some
+10. The chosen schedule takes 1.040 times the best of the former, and 1.037 times the best of the latter
+(geometric means).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from mdh.cost.gpu import PRODUCTS, VECTOR_BYTES, WORD, Joining, Work, resident, seconds
+from mdh.cost.gpu import PRODUCTS, PRODUCTS_F64, VECTOR_BYTES, WORD, Joining, Work, dealt, resident, seconds
 from mdh.hardware import Layer, Space
 from mdh.machine import Machine
 from mdh.schedule.default.atoms import every_matrices
@@ -24,11 +25,13 @@ from mdh.schedule.default.contraction_groups import best_group_plan
 from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
 from mdh.schedule.default.group_outline import group_outline
 from mdh.schedule.default.group_products import find_groups
+from mdh.schedule.default.ladder import LADDER, WHOLE, BlockTile, fits
 from mdh.schedule.default.operands import (
     Contraction,
     Tiling,
     asynchronous,
     blocks_step,
+    copy_instructions,
     cut_rows,
     gathered_bytes,
     gathers,
@@ -49,47 +52,13 @@ FAR = 1.5
 threads were faster for two, by 4 %."""
 SHARED = 48 * 1024
 """Bytes of shared memory that every GPU gives a block by default."""
+SPARE = 40
+"""Registers of a thread besides results and operands."""
 SPLIT_LEAST = 64
 """The fewest iterations of a part."""
 SLOTS = 2
 WARP = 32
 """Threads of a warp, as the ladder assumes."""
-
-
-@dataclass(frozen=True, slots=True)
-class BlockTile:
-    """Results of a block, of a warp and of a thread, as (rows, columns).
-
-    depth: iterations of the sum that a block stages at once, for elements of 4 bytes. ahead: how many of them
-    a thread holds in registers.
-    """
-
-    block: tuple[int, int]
-    warp: tuple[int, int]
-    thread: tuple[int, int]
-    depth: int
-    ahead: int = 1
-
-
-LADDER = (
-    BlockTile((64, 128), (32, 64), (8, 8), 16, 2),
-    BlockTile((64, 128), (16, 64), (4, 8), 16),
-    BlockTile((64, 64), (32, 64), (8, 8), 16, 2),
-    BlockTile((32, 128), (32, 64), (8, 8), 16, 2),
-    BlockTile((128, 32), (64, 32), (8, 8), 16, 2),
-    BlockTile((64, 64), (32, 32), (8, 4), 16, 2),
-    BlockTile((32, 128), (16, 64), (8, 4), 16),
-    BlockTile((32, 64), (16, 64), (8, 4), 16),
-    BlockTile((32, 64), (16, 32), (4, 4), 32),
-    BlockTile((32, 32), (16, 32), (4, 4), 16),
-    BlockTile((16, 32), (8, 32), (2, 4), 32),
-)
-
-WHOLE = BlockTile((32, 32), (8, 32), (2, 4), 16)
-"""For products that no tile of the ladder fits besides the smallest: one block computes the whole product."""
-
-SPARE = 40
-"""Registers of a thread besides results and operands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +116,17 @@ def _by_threads(shape: Shape, found: Contraction, machine: Machine, joining: Joi
     slid = None if window is None else window_gpu(shape, window, machine, adding=adding)
     if slid is not None:
         return slid
-    every = plans(shape, found, machine, joining=joining)
-    best, seconds = min(((p, _time(shape, found, machine, p)) for p in every), key=lambda p: p[1])
-    return outline_of(shape, found, machine, best), seconds
+    blocks = dict[BlockTile, Work]()
+    costs = PRODUCTS if shape.value_bytes <= WORD else PRODUCTS_F64
 
+    def time(plan: LadderTiling) -> float:
+        if plan.tile not in blocks:
+            blocks[plan.tile] = _work_of_block(shape, found, machine, plan)
+        return seconds(_shared_out(shape, found, blocks[plan.tile], plan), machine, costs)
 
-def _time(shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling) -> float:
-    return seconds(work_of(shape, found, machine, plan), machine, PRODUCTS)
+    timed = ((plan, time(plan)) for plan in plans(shape, found, machine, joining=joining))
+    best, taken = min(timed, key=lambda t: t[1])
+    return outline_of(shape, found, machine, best), taken
 
 
 def outline_of(shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling) -> ScheduleBuilder:
@@ -191,10 +164,12 @@ def plans(
     fitting = [
         t
         for t in ladder
-        if all(own <= side for own, side in zip(t.block, sides, strict=True))
+        if all(fits(t, n, side) for n, side in enumerate(sides))
         and _registers(t.ahead, words, t.thread) <= machine.registers_per_thread
     ]
-    for tile in fitting or (*_whole(found, sides), *ladder[-1:]):
+    whole = _whole(found, sides)
+    small = min(ladder, key=lambda t: prod(t.block))
+    for tile in (*whole, small) if whole else fitting or (small,):
         for parts in PARTS:
             plan = plan_of(shape, found, machine, tile, parts)
             if plan is not None:
@@ -202,8 +177,10 @@ def plans(
 
 
 def _whole(found: Contraction, sides: tuple[int, int]) -> tuple[BlockTile, ...]:
+    """The tile of a product that is small, and fits no other tile but by its rows."""
     alone = len(found.rows) == len(found.columns) == 1
-    return (WHOLE,) if alone and all(n <= most for n, most in zip(sides, WHOLE.block, strict=True)) else ()
+    small = all(n <= most for n, most in zip(sides, WHOLE.block, strict=True))
+    return (WHOLE,) if alone and small and sides[1] < WHOLE.block[1] else ()
 
 
 def plan_of(
@@ -262,6 +239,22 @@ def _slice(extent: int, depth: int) -> int:
 
 def work_of(shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling) -> Work:
     """The quantities that a plan's time depends on."""
+    return _shared_out(shape, found, _work_of_block(shape, found, machine, plan), plan)
+
+
+def _shared_out(shape: Shape, found: Contraction, block: Work, plan: LadderTiling) -> Work:
+    """block: the work of a plan with the same tile, whatever its number of parts."""
+    iterations = prod(shape.extents[d] for d in found.reduced)
+    return replace(
+        block,
+        blocks=plan.parts * prod(ceil_div(shape.extents[d], t) for d, t in plan.block.items()),
+        slices=ceil_div(iterations, prod(plan.slices.values()) * plan.parts),
+        parts=plan.parts,
+        joining=plan.joining,
+    )
+
+
+def _work_of_block(shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling) -> Work:
     size = shape.value_bytes
     rows, high = _of(plan, found.rows)
     columns, wide = _of(plan, found.columns)
@@ -274,19 +267,28 @@ def work_of(shape: Shape, found: Contraction, machine: Machine, plan: LadderTili
     shared = SLOTS * depth * (rows + columns + 4) * size
     if _gathers(shape, machine, plan):
         shared += gathered_bytes(shape, plan.block, size)
+    warps = max(1.0, threads / machine.warp)
     return Work(
-        size, max(1.0, threads / machine.warp),
+        # a small product that a block computes whole mostly waits for its copies
+        size, warps if plan.tile is WHOLE else dealt(warps),
         resident=resident(machine, threads, min(registers, machine.registers_per_thread), shared),
-        blocks=plan.parts * prod(ceil_div(shape.extents[d], t) for d, t in plan.block.items()),
-        slices=ceil_div(prod(shape.extents[d] for d in found.reduced), depth * plan.parts),
+        blocks=1,
+        slices=1,
         multiplies=depth * high * wide,
         vectors=depth * (high + wide) * size / VECTOR_BYTES,
         loops=depth,
+        copied=_copied(shape, found, machine, plan) / threads,
         moved=read + written,
         written=written,
-        parts=plan.parts,
-        joining=plan.joining,
+        parts=1,
     )  # fmt: skip
+
+
+def _copied(shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling) -> float:
+    """Instructions that a block's threads need to copy the slices of both operands."""
+    tiles = {**plan.block, **plan.slices}
+    copies = _copies(shape, found, tiles, machine)
+    return sum(copy_instructions(shape, c, shape.boxes[b].elements(tiles)) for b, c in copies.items())
 
 
 def _gathers(shape: Shape, machine: Machine, plan: LadderTiling) -> bool:
@@ -322,8 +324,8 @@ def _threads(
     apart, so that neighbouring threads read neighbouring elements."""
     main = (found.rows[0], found.columns[0])
     whole = machine.warp == WARP and all(
-        plan.block[d] == side and plan.thread[d] == own
-        for d, side, own in zip(main, plan.tile.block, plan.tile.thread, strict=True)
+        plan.thread[d] == plan.tile.thread[n] and fits(plan.tile, n, plan.block[d])
+        for n, d in enumerate(main)
     )
     if whole:
         warps = {d: Unit(Layer.WRP, axis) for d, axis in zip(main, ("y", "x"), strict=True)}
@@ -354,7 +356,7 @@ def _copies(shape: Shape, found: Contraction, tiles: dict[int, int], machine: Ma
     room = min(machine.shared_per_block, SHARED)
     out: dict[str, Mem] = {}
     for buffer, main in ((found.first, found.rows[0]), (found.second, found.columns[0])):
-        size = shape.footprint(buffer, tiles) * shape.element_bytes(buffer) * 5 // 4 + 1024
+        size = shape.boxes[buffer].elements(tiles) * shape.element_bytes(buffer) * 5 // 4 + 1024
         if buffer not in out and SLOTS * size <= room:
             room -= SLOTS * size
             out[buffer] = asynchronous(shape, shared_copy(shape, buffer, main), machine)
