@@ -128,7 +128,7 @@ def test_what_is_kept_agrees_with_the_costs() -> None:
     assert round(geometric([c.ratio for c in made]), 3) == 1.040
     odd = choices(table(read([KEPT_ANY]), load_machine("h100")), PRODUCTS, LADDER)
     assert len(odd) == 97
-    assert round(geometric([c.ratio for c in odd]), 3) == 1.037
+    assert round(geometric([c.ratio for c in odd]), 3) == 1.036
 
 
 def test_random_sizes() -> None:

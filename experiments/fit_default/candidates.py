@@ -9,8 +9,9 @@ from experiments.fit_default.choice import Problem
 from experiments.fit_default.rows import Sizes
 from mdh.cost.gpu import PRODUCTS, seconds
 from mdh.machine import Machine
-from mdh.schedule.default.contraction_gpu import SHARED, SLOTS, LadderTiling, outline_of
+from mdh.schedule.default.contraction_gpu import SHARED, SLOTS, outline_of
 from mdh.schedule.default.ladder import LADDER, BlockTile
+from mdh.schedule.default.ladder_plans import LadderTiling
 from mdh.schedule.model import Schedule
 
 LEAST, MOST = 32, 16384

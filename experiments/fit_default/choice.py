@@ -11,8 +11,9 @@ from mdh.cost.gpu import Costs, Joining, Work, seconds
 from mdh.frontend.c.read import read_program
 from mdh.machine import Machine
 from mdh.schedule.default.contraction import find_contraction
-from mdh.schedule.default.contraction_gpu import LadderTiling, plan_of, plans, work_of
+from mdh.schedule.default.contraction_gpu import work_of
 from mdh.schedule.default.ladder import BlockTile, fits
+from mdh.schedule.default.ladder_plans import LadderTiling, plan_of, plans
 from mdh.schedule.default.operands import Contraction
 from mdh.schedule.default.shape import Shape
 from mdh.source import Source

@@ -15,8 +15,8 @@ from mdh.lower.run import lower
 from mdh.machine import Machine, load_machine
 from mdh.schedule.default import default_schedule
 from mdh.schedule.default.contraction import find_contraction
-from mdh.schedule.default.contraction_gpu import plans
 from mdh.schedule.default.ladder import LADDER, WHOLE
+from mdh.schedule.default.ladder_plans import plans
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.holes import holes
 from mdh.schedule.parser import parse_schedule

@@ -6,8 +6,9 @@ from mdh.frontend.c.read import read_program
 from mdh.hardware import Layer
 from mdh.machine import load_machine
 from mdh.schedule.default.contraction import find_contraction
-from mdh.schedule.default.contraction_gpu import WARP, outline_of, plan_of
+from mdh.schedule.default.contraction_gpu import WARP, outline_of
 from mdh.schedule.default.ladder import LADDER, BlockTile
+from mdh.schedule.default.ladder_plans import plan_of
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import Step, Unit
 from mdh.source import Source

@@ -84,12 +84,11 @@ def contraction(
 def _better(one: Timed, plain: Timed, found: Contraction) -> bool:
     """Whether a contraction is faster with its neighbouring dimensions fused. found: the fused contraction.
 
-    On tensor cores the estimate decides. Of equal plans, rows of one dimension have the simpler addresses: on
-    an H100 ccsdt_1 takes 114 instead of 142 µs in fp64. Without them the estimate is fitted to products of
-    matrices alone. Those are better as such: 15.5 instead of 31.6 µs for a 1×1 convolution in fp32, and no
-    slower in five others. What has more dimensions left may be better or worse: of three contractions in fp32
-    two take 80 and 106 instead of 69 and 72 µs, one 59 instead of 69.
+    The estimate decides. Of equal plans on tensor cores, rows of one dimension have the simpler addresses: on
+    an H100 ccsdt_1 takes 114 instead of 142 µs in fp64. Without tensor cores, products of matrices are better
+    as such: 15.5 instead of 31.6 µs for a 1×1 convolution in fp32, and no slower in five others. Of equal
+    plans with more dimensions, two take 80 and 106 instead of 69 and 72 µs fused, one 59 instead of 69.
     """
     if one[0].on_tensor_cores or plain[0].on_tensor_cores:
         return one[0].on_tensor_cores and one[1] <= plain[1]
-    return len(found.rows) == len(found.columns) == len(found.reduced) == 1
+    return len(found.rows) == len(found.columns) == len(found.reduced) == 1 or one[1] < plain[1]

@@ -8,27 +8,28 @@ blocks share the sum, and a second kernel or the blocks themselves add the parts
 The ladder of tiles and the costs of the estimate are fitted to measured fp32 products of random sizes
 (`scripts/fit-default`): 247 of multiples of 32 on an H200 (artifacts/h200/default_fit*.jsonl.gz), with some
 30 schedules each, and 97 of any integer sizes on an H100 (artifacts/h100/default_fit_any.jsonl.gz), with some
-10. The chosen schedule takes 1.040 times the best of the former, and 1.037 times the best of the latter
+10. The chosen schedule takes 1.040 times the best of the former, and 1.036 times the best of the latter
 (geometric means).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from math import prod
 
 from mdh.cost.gpu import PRODUCTS, PRODUCTS_F64, VECTOR_BYTES, WORD, Joining, Work, dealt, resident, seconds
 from mdh.hardware import Layer, Space
 from mdh.machine import Machine
 from mdh.schedule.default.atoms import every_matrices
-from mdh.schedule.default.contraction_atoms import GROUP, PARTS, atom_outline, best_plan
+from mdh.schedule.default.contraction_atoms import GROUP, atom_outline, best_plan
+from mdh.schedule.default.contraction_boxes import box_plans
 from mdh.schedule.default.contraction_groups import best_group_plan
-from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, round_up
+from mdh.schedule.default.grid import block_axes, ceil_div, grid_size
 from mdh.schedule.default.group_outline import group_outline
 from mdh.schedule.default.group_products import find_groups
-from mdh.schedule.default.ladder import LADDER, WHOLE, BlockTile, fits
+from mdh.schedule.default.ladder import WHOLE, fits
+from mdh.schedule.default.ladder_plans import LadderTiling, plans, registers_of
 from mdh.schedule.default.operands import (
     Contraction,
-    Tiling,
     asynchronous,
     blocks_step,
     copy_instructions,
@@ -52,20 +53,12 @@ FAR = 1.5
 threads were faster for two, by 4 %."""
 SHARED = 48 * 1024
 """Bytes of shared memory that every GPU gives a block by default."""
-SPARE = 40
-"""Registers of a thread besides results and operands."""
-SPLIT_LEAST = 64
-"""The fewest iterations of a part."""
+BURST, SCATTERED = 64, 0.75
+"""Bytes side by side that memory stores at full speed. The exponent makes single words eight times as slow:
+sectors have 32 bytes."""
 SLOTS = 2
 WARP = 32
 """Threads of a warp, as the ladder assumes."""
-
-
-@dataclass(frozen=True, slots=True)
-class LadderTiling(Tiling):
-    """A tiling by a tile of the ladder."""
-
-    tile: BlockTile = WHOLE
 
 
 Timed = tuple[ScheduleBuilder, float]
@@ -116,17 +109,20 @@ def _by_threads(shape: Shape, found: Contraction, machine: Machine, joining: Joi
     slid = None if window is None else window_gpu(shape, window, machine, adding=adding)
     if slid is not None:
         return slid
-    blocks = dict[BlockTile, Work]()
+    blocks = dict[object, Work]()
     costs = PRODUCTS if shape.value_bytes <= WORD else PRODUCTS_F64
 
-    def time(plan: LadderTiling) -> float:
-        if plan.tile not in blocks:
-            blocks[plan.tile] = _work_of_block(shape, found, machine, plan)
-        return seconds(_shared_out(shape, found, blocks[plan.tile], plan), machine, costs)
+    def time(turned: Contraction, plan: LadderTiling) -> float:
+        key = tuple(plan.block.items()), tuple(plan.thread.items()), plan.tile
+        if key not in blocks:
+            blocks[key] = _work_of_block(shape, turned, machine, plan)
+        return seconds(_shared_out(shape, turned, blocks[key], plan), machine, costs)
 
-    timed = ((plan, time(plan)) for plan in plans(shape, found, machine, joining=joining))
-    best, taken = min(timed, key=lambda t: t[1])
-    return outline_of(shape, found, machine, best), taken
+    every = [(found, plan) for plan in plans(shape, found, machine, joining=joining)]
+    if len(found.rows) > 1 or len(found.columns) > 1:
+        every += box_plans(shape, found, machine, joining)
+    taken, _, turned, best = min((time(*one), n, *one) for n, one in enumerate(every))
+    return outline_of(shape, turned, machine, best), taken
 
 
 def outline_of(shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling) -> ScheduleBuilder:
@@ -148,95 +144,6 @@ def outline_of(shape: Shape, found: Contraction, machine: Machine, plan: LadderT
     return outline
 
 
-def plans(
-    shape: Shape,
-    found: Contraction,
-    machine: Machine,
-    ladder: Sequence[BlockTile] = LADDER,
-    joining: Joining = Joining.KERNEL,
-) -> Iterator[LadderTiling]:
-    """The candidates: tiles that fit, numbers of parts, and how the parts are added (by a second kernel, or
-    by blocks after a kernel has written starting values)."""
-    ways = (Joining.KERNEL, joining) if joining is Joining.FRESH else (joining,)
-    rows, columns = (prod(shape.extents[d] for d in dims) for dims in (found.rows, found.columns))
-    sides = rows, columns
-    words = max(1, shape.value_bytes // 4)
-    fitting = [
-        t
-        for t in ladder
-        if all(fits(t, n, side) for n, side in enumerate(sides))
-        and _registers(t.ahead, words, t.thread) <= machine.registers_per_thread
-    ]
-    whole = _whole(found, sides)
-    small = min(ladder, key=lambda t: prod(t.block))
-    for tile in (*whole, small) if whole else fitting or (small,):
-        for parts in PARTS:
-            plan = plan_of(shape, found, machine, tile, parts)
-            if plan is not None:
-                yield from (replace(plan, joining=way) for way in ways) if parts > 1 else (plan,)
-
-
-def _whole(found: Contraction, sides: tuple[int, int]) -> tuple[BlockTile, ...]:
-    """The tile of a product that is small, and fits no other tile but by its rows."""
-    alone = len(found.rows) == len(found.columns) == 1
-    small = all(n <= most for n, most in zip(sides, WHOLE.block, strict=True))
-    return (WHOLE,) if alone and small and sides[1] < WHOLE.block[1] else ()
-
-
-def plan_of(
-    shape: Shape, found: Contraction, machine: Machine, tile: BlockTile, parts: int
-) -> LadderTiling | None:
-    """The plan of a tile; None if the sum cannot be cut into so many parts."""
-    k = max(found.reduced, key=lambda d: shape.extents[d])
-    others = prod(shape.extents[d] for d in found.reduced if d != k)
-    block, thread = dict.fromkeys(found.batch, 1), dict[int, int]()
-    for dims, side, own in zip((found.rows, found.columns), tile.block, tile.thread, strict=True):
-        _side(shape, dims, side, own, block, thread)
-    slices = _slices(shape, found, tile.depth * 4 // max(4, shape.value_bytes))
-    part = round_up(ceil_div(shape.extents[k], parts), slices[k])
-    if parts > 1 and (
-        shape.keeps_order
-        or len(block_axes(block, shape.extents, machine, found.columns[0])) > 2
-        or part * others < SPLIT_LEAST
-        or ceil_div(shape.extents[k], part) != parts
-    ):
-        return None
-    return LadderTiling(block, thread, slices, k, part, parts, tile=tile)
-
-
-def _side(
-    shape: Shape, dims: tuple[int, ...], side: int, own: int, block: dict[int, int], thread: dict[int, int]
-) -> None:
-    """Puts threads along the main dimension. The thread's tile lies along it and, if it is short, along the
-    next ones."""
-    main, *others = dims
-    size = min(shape.extents[main], side)
-    thread[main] = ceil_div(size, max(1, side // own))
-    block[main] = size
-    left = max(1, own // thread[main])
-    for d in others:
-        block[d] = min(shape.extents[d], left)
-        left = max(1, left // block[d])
-
-
-def _slices(shape: Shape, found: Contraction, depth: int) -> dict[int, int]:
-    """Tiles of the reduced dims that a block stages at once: about `depth` iterations, inner dims first."""
-    out: dict[int, int] = {}
-    for d in reversed(found.reduced):
-        out[d] = _slice(shape.extents[d], max(1, depth))
-        depth = 1 if shape.keeps_order else depth // out[d]
-    return out
-
-
-def _slice(extent: int, depth: int) -> int:
-    """A number near `depth`, an even one that divides the extent if there is one: threads share the rows of
-    an odd number badly."""
-    if extent <= depth:
-        return extent
-    near = (t for t in range(max(1, depth * 3 // 4), depth * 3 // 2 + 1) if extent % t == 0 and t % 2 == 0)
-    return min(near, key=lambda t: (abs(t - depth), t), default=depth)
-
-
 def work_of(shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling) -> Work:
     """The quantities that a plan's time depends on."""
     return _shared_out(shape, found, _work_of_block(shape, found, machine, plan), plan)
@@ -245,10 +152,13 @@ def work_of(shape: Shape, found: Contraction, machine: Machine, plan: LadderTili
 def _shared_out(shape: Shape, found: Contraction, block: Work, plan: LadderTiling) -> Work:
     """block: the work of a plan with the same tile, whatever its number of parts."""
     iterations = prod(shape.extents[d] for d in found.reduced)
+    # a grid has three axes; other dimensions are loops of the blocks
+    counts = sorted((ceil_div(shape.extents[d], t) for d, t in plan.block.items()), reverse=True)
+    axes = 3 if plan.parts == 1 else 2
     return replace(
         block,
-        blocks=plan.parts * prod(ceil_div(shape.extents[d], t) for d, t in plan.block.items()),
-        slices=ceil_div(iterations, prod(plan.slices.values()) * plan.parts),
+        blocks=plan.parts * prod(counts[:axes]),
+        slices=prod(counts[axes:]) * ceil_div(iterations, prod(plan.slices.values()) * plan.parts),
         parts=plan.parts,
         joining=plan.joining,
     )
@@ -263,10 +173,12 @@ def _work_of_block(shape: Shape, found: Contraction, machine: Machine, plan: Lad
     every = dict(enumerate(shape.extents))
     written = prod(shape.extents[d] for d in (*found.batch, *found.rows, *found.columns)) * size
     read = sum(shape.footprint(b, every) for b in dict.fromkeys((found.first, found.second))) * size
-    registers = _registers(plan.tile.ahead, max(1, size // WORD), (high, wide))
+    registers = registers_of(plan.tile.ahead, max(1, size // WORD), (high, wide))
     shared = SLOTS * depth * (rows + columns + 4) * size
-    if _gathers(shape, machine, plan):
+    gathered = _gathers(shape, machine, plan)
+    if gathered:
         shared += gathered_bytes(shape, plan.block, size)
+    written = round(written * _spread(shape, found, plan, gathered=gathered))
     warps = max(1.0, threads / machine.warp)
     return Work(
         # a small product that a block computes whole mostly waits for its copies
@@ -275,7 +187,7 @@ def _work_of_block(shape: Shape, found: Contraction, machine: Machine, plan: Lad
         blocks=1,
         slices=1,
         multiplies=depth * high * wide,
-        vectors=depth * (high + wide) * size / VECTOR_BYTES,
+        vectors=depth * (_reads(plan, found.rows, high, size) + _reads(plan, found.columns, wide, size)),
         loops=depth,
         copied=_copied(shape, found, machine, plan) / threads,
         moved=read + written,
@@ -284,11 +196,37 @@ def _work_of_block(shape: Shape, found: Contraction, machine: Machine, plan: Lad
     )  # fmt: skip
 
 
+def _spread(shape: Shape, found: Contraction, plan: LadderTiling, *, gathered: bool) -> float:
+    """How many times longer memory takes for the results than for neighbours. At worst each lane of
+    a warp stores to a sector of its own. gathered: threads store rows of what the block has computed."""
+    apart = abs(shape.stride(shape.writes[0], found.columns[0]))
+    near = _row(shape, plan.block) if gathered else plan.block[found.columns[0]] if apart == 1 else 1
+    return max(1.0, BURST // shape.value_bytes / near) ** SCATTERED
+
+
+def _row(shape: Shape, block: Mapping[int, int]) -> int:
+    """Results of a block that lie side by side in memory."""
+    out = 1
+    for d in sorted(block, key=lambda d: abs(shape.stride(shape.writes[0], d))):
+        if abs(shape.stride(shape.writes[0], d)) != out:
+            break
+        out *= block[d]
+        if block[d] < shape.extents[d]:
+            break
+    return out
+
+
+def _reads(plan: LadderTiling, dims: tuple[int, ...], held: int, size: int) -> float:
+    """Accesses by which a thread reads its elements of an operand, for one iteration."""
+    own = plan.thread[dims[0]]
+    return held / min(VECTOR_BYTES // size, own & -own)
+
+
 def _copied(shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling) -> float:
     """Instructions that a block's threads need to copy the slices of both operands."""
     tiles = {**plan.block, **plan.slices}
     copies = _copies(shape, found, tiles, machine)
-    return sum(copy_instructions(shape, c, shape.boxes[b].elements(tiles)) for b, c in copies.items())
+    return sum(copy_instructions(shape, c, tiles) for c in copies.values())
 
 
 def _gathers(shape: Shape, machine: Machine, plan: LadderTiling) -> bool:
@@ -304,11 +242,6 @@ def _of(plan: LadderTiling, dims: tuple[int, ...]) -> tuple[int, int]:
     """(tile of a block, tile of a thread) along one side."""
     side = prod(plan.block[d] for d in dims)
     return side, side * plan.thread[dims[0]] // plan.block[dims[0]] or 1
-
-
-def _registers(ahead: int, words: int, own: tuple[int, int]) -> int:
-    """Registers of a thread for its results and operands, of `words` words each."""
-    return words * (prod(own) + ahead * sum(own)) + SPARE
 
 
 def _slots(shape: Shape, plan: LadderTiling, copies: Mapping[str, Mem]) -> tuple[Attr, ...]:

@@ -49,5 +49,5 @@ def fits(tile: BlockTile, n: int, extent: int) -> bool:
     """Whether a tile fits rows (n = 0) or columns (1) of a product, or lacks so little that all lanes of its
     warps still have something."""
     lanes = tile.warp[n] // tile.thread[n]
-    every = ceil_div(min(extent, tile.warp[n]), tile.thread[n]) == lanes
+    every = lanes > 0 and ceil_div(min(extent, tile.warp[n]), tile.thread[n]) == lanes
     return every and tile.block[n] <= round_up(extent, STEP)

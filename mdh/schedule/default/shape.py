@@ -45,6 +45,15 @@ class Box:
     def elements(self, tiles: Mapping[int, int]) -> int:
         return prod(self.sides(tiles))
 
+    def run(self, tiles: Mapping[int, int]) -> int:
+        """Elements that lie side by side in memory."""
+        out = 1
+        for side, whole in zip(reversed(self.sides(tiles)), reversed(self.size), strict=True):
+            out *= side
+            if side < whole:
+                break
+        return out
+
 
 @dataclass(frozen=True)
 class Shape:

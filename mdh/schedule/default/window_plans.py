@@ -3,9 +3,11 @@ work."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from math import prod
 
 from mdh.cost.gpu import WORD, Joining, Work, resident, warps_of
+from mdh.cost.warp import shared_cycles
 from mdh.machine import Machine
 from mdh.occupancy import registers_at
 from mdh.schedule.default.grid import ceil_div, round_up
@@ -50,6 +52,8 @@ UNROLLED = 48
 """The most iterations of the sum that are unrolled."""
 
 
+LANES = 32
+"""Of a warp."""
 SECTOR = 8
 """Elements of 4 bytes in a sector, the unit of memory transfers."""
 VECTOR = 4
@@ -91,11 +95,18 @@ def registers_of(shape: Shape, window: Window, thread: Mapping[int, int], sums: 
 
 def _threads(block: Mapping[int, int], thread: Mapping[int, int], out: int | None, machine: Machine) -> int:
     """Threads of a block; 0 if they are too few, too many, or do not fit on three axes."""
-    units = ((d, ceil_div(t, thread.get(d, 1))) for d, t in block.items())
-    cut = [n for _, n in sorted(units, key=lambda u: (u[0] != out, -u[0])) if n > 1]
+    cut = [n for _, n in _threads_of(block, thread, out)]
     axes = len(cut) <= 3 and all(n <= limit for n, limit in zip(cut, machine.block_limits, strict=False))
     count = prod(cut)
     return count if axes and THREADS[0] <= count <= min(THREADS[1], machine.threads_per_block) else 0
+
+
+def _threads_of(
+    block: Mapping[int, int], thread: Mapping[int, int], out: int | None
+) -> list[tuple[int, int]]:
+    """Dimensions that threads share, and their numbers of threads, the fastest first."""
+    units = ((d, ceil_div(t, thread.get(d, 1))) for d, t in block.items())
+    return [(d, n) for d, n in sorted(units, key=lambda u: (u[0] != out, -u[0])) if n > 1]
 
 
 def _thread_tiles(shape: Shape, window: Window) -> Iterator[dict[int, int]]:
@@ -186,6 +197,7 @@ def work_of(shape: Shape, window: Window, machine: Machine, plan: Tiling) -> Wor
     slices = tiles_of_block * ceil_div(prod({**whole, plan.k: plan.part}.values()), depth)
     written = size * prod(n for d, n in enumerate(extents) if d not in whole)
     shared = (image + weights * 9 // 8) * size
+    at_once = _read_at_once(shape, window, plan)
     return Work(
         size, warps,
         resident=resident(machine, threads, registers_of(shape, window, plan.thread, sums), shared),
@@ -193,7 +205,7 @@ def work_of(shape: Shape, window: Window, machine: Machine, plan: Tiling) -> Wor
         slices=slices,
         multiplies=words * depth * prod(plan.thread.values()),
         vectors=words * depth * features / _lanes(features),
-        words=words * channels * read / _read_at_once(shape, window, plan),
+        words=words * channels * read * _conflicts(shape, window, plan, tiles) / at_once,
         loops=words * channels if depth > UNROLLED else 0.0,
         copied=words * weights / (machine.warp * warps),
         moved=blocks * slices * (_sectors(shape, window, tiles) + weights) * size + written,
@@ -222,6 +234,30 @@ def _read_at_once(shape: Shape, window: Window, plan: Tiling) -> int:
     x = window.slid[-1][0]
     beside = any(d == x for d, _ in shape.boxes[window.image].positions[-1][1])
     return _lanes(plan.thread[x]) if beside else 1
+
+
+def _conflicts(shape: Shape, window: Window, plan: Tiling, tiles: Mapping[int, int]) -> float:
+    """Cycles that shared memory takes for a word of the image that each lane of a warp reads."""
+    image = shape.boxes[window.image]
+    sides = image.sides(tiles)
+    steps = dict[int, int]()
+    for n, (_, moved) in enumerate(image.positions):
+        for d, step in moved:
+            steps[d] = steps.get(d, 0) + step * prod(sides[n + 1 :])
+    lanes = tuple(
+        (count, steps.get(d, 0) * plan.thread.get(d, 1))
+        for d, count in _threads_of(plan.block, plan.thread, shape.contiguous(shape.writes[0]))
+    )
+    return _cycles(lanes)
+
+
+@cache
+def _cycles(lanes: tuple[tuple[int, int], ...]) -> float:
+    """lanes: their numbers and the words between them, the fastest first."""
+    offsets = [0]
+    for count, step in lanes:
+        offsets = [n * step * WORD + a for n in range(count) for a in offsets]
+    return shared_cycles(offsets[:LANES], WORD, LANES)
 
 
 def _grid(shape: Shape, plan: Tiling) -> tuple[int, int]:

@@ -1,0 +1,114 @@
+"""Plans of contractions on a GPU whose rows or columns have several dimensions: a box of them for each block.
+
+The lanes of a side lie along one of its dimensions. A thread holds neighbouring results along that dimension
+and some along the others. So short dimensions are taken whole, and few places of a box lie outside.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+from math import prod
+
+from mdh.cost.gpu import WORD, Joining
+from mdh.machine import Machine
+from mdh.schedule.default.contraction_atoms import PARTS
+from mdh.schedule.default.grid import ceil_div
+from mdh.schedule.default.ladder import BlockTile
+from mdh.schedule.default.ladder_plans import LadderTiling, in_parts, may_share, planned, registers_of
+from mdh.schedule.default.operands import Contraction
+from mdh.schedule.default.shape import Shape
+
+NEIGHBOURS = (1, 2, 4)
+"""Results of a thread along the dimension of its lanes."""
+LANES = (4, 8, 16, 32)
+"""Lanes along a dimension that is not taken whole."""
+OWN, SIDE = 9, 160
+"""The most results of a thread, and of a block, along a side."""
+RESULTS, THREADS = (4, 64), (64, 256)
+"""The fewest and the most results of a thread, and threads of a block."""
+FAR = 1.25
+DEPTH = 16
+"""Iterations of the sum that a block stages at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A box of the dimensions of one side. lane: the dimension of the lanes, own: a thread's elements of it.
+    waste: places of all boxes in parts of the elements."""
+
+    block: Mapping[int, int]
+    lane: int
+    own: int
+    waste: float
+
+    @property
+    def size(self) -> int:
+        return prod(self.block.values())
+
+    @property
+    def lanes(self) -> int:
+        return ceil_div(self.block[self.lane], self.own)
+
+    @property
+    def held(self) -> int:
+        """Results of a thread along the side."""
+        return self.size // self.block[self.lane] * self.own
+
+
+def box_plans(
+    shape: Shape, found: Contraction, machine: Machine, joining: Joining
+) -> Iterator[tuple[Contraction, LadderTiling]]:
+    """Plans, and the contraction with the dimensions of the lanes first."""
+    words = max(1, shape.value_bytes // WORD)
+    for rows, columns in product(sides(shape, found.rows), sides(shape, found.columns)):
+        held, threads = rows.held * columns.held, rows.lanes * columns.lanes
+        tile = BlockTile((rows.size, columns.size), (0, 0), (rows.held, columns.held), DEPTH)
+        if (
+            RESULTS[0] <= held <= RESULTS[1]
+            and THREADS[0] <= threads <= min(THREADS[1], machine.threads_per_block)
+            and registers_of(1, words, tile.thread) <= machine.registers_per_thread
+        ):
+            turned = replace(
+                found, rows=_first(found.rows, rows.lane), columns=_first(found.columns, columns.lane)
+            )
+            block = {**dict.fromkeys(found.batch, 1), **rows.block, **columns.block}
+            thread = {rows.lane: rows.own, columns.lane: columns.own}
+            counts = PARTS if may_share(shape, turned, machine, block) else (1,)
+            plan = partial(planned, shape, turned, machine, tile, block, thread)
+            yield from ((turned, one) for one in in_parts(plan, joining, counts))
+
+
+def _first(dims: tuple[int, ...], main: int) -> tuple[int, ...]:
+    return (main, *(d for d in dims if d != main))
+
+
+def sides(shape: Shape, dims: tuple[int, ...]) -> list[Side]:
+    """Boxes of a side: for each number of lanes and of results of a thread, the one that wastes least, unless
+    it wastes FAR more than others. Of equal ones, that with its lanes along an earlier dimension."""
+    best = dict[tuple[int, int], Side]()
+    for side in _boxes(shape.extents, dims):
+        key = side.held, side.lanes
+        if key not in best or side.waste < best[key].waste:
+            best[key] = side
+    least = min((side.waste for side in best.values()), default=1.0)
+    return [side for side in best.values() if side.waste <= FAR * least]
+
+
+def _boxes(extents: tuple[int, ...], dims: tuple[int, ...]) -> Iterator[Side]:
+    for lane, own in product(dims, NEIGHBOURS):
+        extent = extents[lane]
+        others = [d for d in dims if d != lane]
+        along = {min(extent, own * n) for n in LANES} | ({extent} if extent <= LANES[-1] * own else set())
+        held = [sorted({1, 2, 3, 4, extents[d]}) for d in others]
+        for size, more in product(sorted(along), product(*held)):
+            block = {lane: size, **dict(zip(others, more, strict=True))}
+            if (
+                own <= size
+                and own * prod(more) <= OWN
+                and size * prod(more) <= SIDE
+                and all(extents[d] >= t for d, t in block.items())
+            ):
+                places = prod(ceil_div(extents[d], t) * t for d, t in block.items())
+                rounded = ceil_div(size, own) * own / size
+                yield Side(block, lane, own, rounded * places / prod(extents[d] for d in dims))
