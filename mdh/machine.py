@@ -117,8 +117,11 @@ _FOLDER = Path(__file__).parent / "machines"
 _KINDS = ("gpu", "cpu")
 _LIMIT = 1 << 15
 """Bytes of a machine file; the largest that comes with mdh has 1,100."""
+_AFTER_KEY = re.compile(r"[ \t]*[]=.]")
 _TOLD = 20
 """The most wrong fields that are reported at once."""
+_LONG = 40
+"""Characters of a name that no field is meant by: comparing long names takes time."""
 
 
 def machine_names() -> tuple[str, ...]:
@@ -203,8 +206,13 @@ def _toml(value: object) -> str:
 
 def _key(source: Source, name: str) -> Span:
     """The place where a field (or a table) is set, else the start of the file."""
-    found = re.search(rf"^[ \t\[]*({re.escape(name)})[ \t]*[]=.]", source.text, re.MULTILINE)
-    return Span(source, found.start(1), found.end(1)) if found else Span(source, 0, 1)
+    # the start of a long name finds it too, and patterns of a million characters take seconds
+    start = re.escape(name[:_LONG])
+    for found in re.finditer(rf"^[ \t\[]*(?={start})", source.text, re.MULTILINE):
+        end = found.end() + len(name)
+        if source.text.startswith(name, found.end()) and _AFTER_KEY.match(source.text, end):
+            return Span(source, found.end(), end)
+    return Span(source, 0, 1)
 
 
 def _wrong_fields(source: Source, table: dict[str, object], wrong: dict[str, str]) -> Iterator[Diagnostic]:
@@ -226,7 +234,7 @@ def _unknown_fields(source: Source, table: dict[str, object]) -> Iterator[Diagno
     """Names that are no field of the schema, except those that another message already shows."""
     names = [f.name for f in fields(Machine)]
     for name in sorted(table.keys() - set(names) - set(_misspelt(table).values()))[:_TOLD]:
-        near = get_close_matches(name, names, 1)
+        near = get_close_matches(name, names, 1) if len(name) < _LONG else []
         said = f"`{near[0]}` is one, and set already" if near else "`mdh devices --export -` prints them all"
         yield Diagnostic("F153", f"`{SCHEMA}` has no field `{name}`", (Label(_key(source, name)),), help=said)
 
@@ -235,7 +243,7 @@ def _misspelt(table: dict[str, object]) -> dict[str, str]:
     """Missing field -> the unknown one that is closest to it."""
     names = {f.name for f in fields(Machine)}
     # comparing names takes time, and nobody misspells more of them
-    unknown = sorted(n for n in table.keys() - names if len(n) < 40)[: 2 * _TOLD]
+    unknown = sorted(n for n in table.keys() - names if len(n) < _LONG)[: 2 * _TOLD]
     near = {name: get_close_matches(name, unknown, 1) for name in sorted(names - table.keys())}
     return {name: found[0] for name, found in near.items() if found}
 
