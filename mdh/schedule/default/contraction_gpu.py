@@ -8,7 +8,7 @@ blocks share the sum, and a second kernel or the blocks themselves add the parts
 The ladder of tiles and the costs of the estimate are fitted to measured fp32 products of random sizes
 (`scripts/fit-default`): 247 of multiples of 32 on an H200 (artifacts/h200/default_fit*.jsonl.gz), with some
 30 schedules each, and 97 of any integer sizes on an H100 (artifacts/h100/default_fit_any.jsonl.gz), with some
-10. The chosen schedule takes 1.040 times the best of the former, and 1.036 times the best of the latter
+10. The chosen schedule takes 1.039 times the best of the former, and 1.026 times the best of the latter
 (geometric means).
 """
 
@@ -16,7 +16,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
 
-from mdh.cost.gpu import PRODUCTS, PRODUCTS_F64, VECTOR_BYTES, WORD, Joining, Work, dealt, resident, seconds
+from mdh.cost.gpu import (
+    BOXES,
+    PRODUCTS,
+    PRODUCTS_F64,
+    VECTOR_BYTES,
+    WORD,
+    Joining,
+    Work,
+    dealt,
+    resident,
+    seconds,
+)
 from mdh.hardware import Layer, Space
 from mdh.machine import Machine
 from mdh.schedule.default.atoms import every_matrices
@@ -110,7 +121,8 @@ def _by_threads(shape: Shape, found: Contraction, machine: Machine, joining: Joi
     if slid is not None:
         return slid
     blocks = dict[object, Work]()
-    costs = PRODUCTS if shape.value_bytes <= WORD else PRODUCTS_F64
+    matrices = len(found.rows) == len(found.columns) == 1
+    costs = PRODUCTS_F64 if shape.value_bytes > WORD else PRODUCTS if matrices else BOXES
 
     def time(turned: Contraction, plan: LadderTiling) -> float:
         key = tuple(plan.block.items()), tuple(plan.thread.items()), plan.tile
@@ -119,7 +131,7 @@ def _by_threads(shape: Shape, found: Contraction, machine: Machine, joining: Joi
         return seconds(_shared_out(shape, turned, blocks[key], plan), machine, costs)
 
     every = [(found, plan) for plan in plans(shape, found, machine, joining=joining)]
-    if len(found.rows) > 1 or len(found.columns) > 1:
+    if not matrices:
         every += box_plans(shape, found, machine, joining)
     taken, _, turned, best = min((time(*one), n, *one) for n, one in enumerate(every))
     return outline_of(shape, turned, machine, best), taken
@@ -178,7 +190,8 @@ def _work_of_block(shape: Shape, found: Contraction, machine: Machine, plan: Lad
     gathered = _gathers(shape, machine, plan)
     if gathered:
         shared += gathered_bytes(shape, plan.block, size)
-    written = round(written * _spread(shape, found, plan, gathered=gathered))
+    spread = _spread(shape, found, plan, gathered=gathered)
+    written = round(written * spread)
     warps = max(1.0, threads / machine.warp)
     return Work(
         # a small product that a block computes whole mostly waits for its copies
@@ -190,6 +203,7 @@ def _work_of_block(shape: Shape, found: Contraction, machine: Machine, plan: Lad
         vectors=depth * (_reads(plan, found.rows, high, size) + _reads(plan, found.columns, wide, size)),
         loops=depth,
         copied=_copied(shape, found, machine, plan) / threads,
+        results=high * wide * spread,
         moved=read + written,
         written=written,
         parts=1,
