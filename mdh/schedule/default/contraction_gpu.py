@@ -8,7 +8,7 @@ blocks share the sum, and a second kernel or the blocks themselves add the parts
 The ladder of tiles and the costs of the estimate are fitted to measured fp32 products of random sizes
 (`scripts/fit-default`): 247 of multiples of 32 on an H200 (artifacts/h200/default_fit*.jsonl.gz), with some
 30 schedules each, and 97 of any integer sizes on an H100 (artifacts/h100/default_fit_any.jsonl.gz), with some
-10. The chosen schedule takes 1.039 times the best of the former, and 1.026 times the best of the latter
+10. The chosen schedule takes 1.042 times the best of the former, and 1.027 times the best of the latter
 (geometric means).
 """
 
