@@ -18,6 +18,9 @@ from mdh.schedule.default.operands import Contraction
 from mdh.schedule.default.outline import ScheduleBuilder, stageable
 from mdh.schedule.default.shape import Shape, ShapeAccess
 
+FUSED = 0.95
+"""Of the estimate, from which on fused dimensions are believed to be faster without tensor cores."""
+
 
 def find_contraction(shape: Shape) -> Contraction | None:
     """The two operands with the largest rows x columns; None if no two inputs are combined like this."""
@@ -91,4 +94,4 @@ def _better(one: Timed, plain: Timed, found: Contraction) -> bool:
     """
     if one[0].on_tensor_cores or plain[0].on_tensor_cores:
         return one[0].on_tensor_cores and one[1] <= plain[1]
-    return len(found.rows) == len(found.columns) == len(found.reduced) == 1 or one[1] < plain[1]
+    return len(found.rows) == len(found.columns) == len(found.reduced) == 1 or one[1] < FUSED * plain[1]

@@ -215,7 +215,8 @@ def _spread(shape: Shape, found: Contraction, plan: LadderTiling, *, gathered: b
     a warp stores to a sector of its own. gathered: threads store rows of what the block has computed."""
     apart = abs(shape.stride(shape.writes[0], found.columns[0]))
     near = _row(shape, plan.block) if gathered else plan.block[found.columns[0]] if apart == 1 else 1
-    return max(1.0, BURST // shape.value_bytes / near) ** SCATTERED
+    missing = max(1.0, BURST / shape.value_bytes / near)
+    return float(missing**SCATTERED)
 
 
 def _row(shape: Shape, block: Mapping[int, int]) -> int:
