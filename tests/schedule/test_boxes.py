@@ -89,8 +89,12 @@ def test_neighbouring_lanes_store_neighbouring_results(name: str) -> None:
     assert program.stages[0].dims[units["x"]].name == "f"
 
 
-def test_the_choice_takes_no_second() -> None:
-    program, on = program_of(LARGE), load_machine("h200")
+MANY = Tensors("abcdefz", "ghijklz", "agbhcidjekfl", {**dict.fromkeys("abcdefghijkl", 4), "z": 64})
+
+
+@pytest.mark.parametrize("case", [LARGE, MANY])
+def test_the_choice_takes_no_second(case: Tensors) -> None:
+    program, on = program_of(case), load_machine("h200")
     start = time.process_time()
     default_schedule(program, on, "cuda")
     assert time.process_time() - start < 1.0

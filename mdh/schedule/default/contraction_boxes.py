@@ -28,6 +28,7 @@ OWN, SIDE = 9, 160
 RESULTS, THREADS = (4, 64), (64, 256)
 """The fewest and the most results of a thread, and threads of a block."""
 FAR = 1.25
+"""Times the least waste: boxes that waste more are not looked at."""
 DEPTH = 16
 """Iterations of the sum that a block stages at once."""
 
@@ -63,6 +64,7 @@ def box_plans(
     words = max(1, shape.value_bytes // WORD)
     for rows, columns in product(sides(shape, found.rows), sides(shape, found.columns)):
         held, threads = rows.held * columns.held, rows.lanes * columns.lanes
+        # threads lie in rows, and warps have no tiles of their own
         tile = BlockTile((rows.size, columns.size), (0, 0), (rows.held, columns.held), DEPTH)
         if (
             RESULTS[0] <= held <= RESULTS[1]
@@ -100,15 +102,20 @@ def _boxes(extents: tuple[int, ...], dims: tuple[int, ...]) -> Iterator[Side]:
         extent = extents[lane]
         others = [d for d in dims if d != lane]
         along = {min(extent, own * n) for n in LANES} | ({extent} if extent <= LANES[-1] * own else set())
-        held = [sorted({1, 2, 3, 4, extents[d]}) for d in others]
-        for size, more in product(sorted(along), product(*held)):
-            block = {lane: size, **dict(zip(others, more, strict=True))}
-            if (
-                own <= size
-                and own * prod(more) <= OWN
-                and size * prod(more) <= SIDE
-                and all(extents[d] >= t for d, t in block.items())
-            ):
+        held = [[t for t in sorted({1, 2, 3, 4, extents[d]}) if t <= extents[d]] for d in others]
+        for size, more in product(sorted(along), _held(held, OWN // own)):
+            if own <= size and size * prod(more) <= SIDE:
+                block = {lane: size, **dict(zip(others, more, strict=True))}
                 places = prod(ceil_div(extents[d], t) * t for d, t in block.items())
                 rounded = ceil_div(size, own) * own / size
                 yield Side(block, lane, own, rounded * places / prod(extents[d] for d in dims))
+
+
+def _held(choices: list[list[int]], most: int) -> Iterator[tuple[int, ...]]:
+    """One of each, so that the product is at most `most`."""
+    if not choices:
+        yield ()
+        return
+    for first in choices[0]:
+        if first <= most:
+            yield from ((first, *rest) for rest in _held(choices[1:], most // first))
