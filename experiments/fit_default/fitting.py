@@ -12,10 +12,10 @@ from mdh.cost.gpu import PRODUCTS, Costs, seconds
 from mdh.schedule.default.ladder import BlockTile
 
 BOUNDS = {
-    "vector": (0.0, 6.0), "loop": (0.0, 16.0), "copied": (0.0, 12.0),
-    "warps_f32": (0.0, 2.0), "latency": (0.0, 1500.0),
-    "slice": (0.0, 150.0), "block": (0.0, 2000.0), "second": (0.0, 5e-6), "start": (0.0, 5e-6),
-    "traffic": (0.1, 2.0), "worth": (1.0, 1.25), "reached": (0.3, 0.9), "launch": (0.0, 3e-6),
+    "vector": (0.0, 6.0), "loop": (0.0, 16.0), "copied": (0.0, 12.0), "warps_f32": (0.0, 2.0),
+    "latency": (0.0, 1500.0), "slice": (0.0, 150.0), "block": (0.0, 2000.0), "stored": (0.0, 8.0),
+    "added": (0.0, 16.0), "second": (0.0, 5e-6), "start": (0.0, 5e-6), "traffic": (0.1, 2.0),
+    "worth": (1.0, 1.25), "reached": (0.3, 0.9), "launch": (0.0, 3e-6),
 }  # fmt: skip
 NEAR, FAR = (1.3, 3.0), (2.0, 1.0)
 """(of the best time, weight): what is near it matters, for among that the estimate has to choose."""
