@@ -67,6 +67,30 @@ def ccsdt_letters(program: str) -> str:
     return f"{left},{right}->abcdef"
 
 
+def contraction_text(
+    left: str, right: str, result: str, extents: Mapping[str, str | int], kind: str = "float"
+) -> str:
+    """A C function that contracts `lhs` and `rhs` to `X`, its loops in the order of the result's indices.
+
+    left, right, result: letters of the indices of each. extents: what stands for each in the C text.
+    """
+
+    def array(names: str) -> str:
+        return "".join(f"[{extents[n]}]" for n in names)
+
+    def element(names: str) -> str:
+        return "".join(f"[{n}]" for n in names)
+
+    def loops(names: str) -> str:
+        return " ".join(f"for (int {n} = 0; {n} < {extents[n]}; {n}++)" for n in names)
+
+    summed = "".join(n for n in left if n not in result)
+    target, factors = f"X{element(result)}", f"lhs{element(left)} * rhs{element(right)}"
+    arrays = f"const {kind} lhs{array(left)}, const {kind} rhs{array(right)}, {kind} X{array(result)}"
+    inner = f"{target} = 0;\n    {loops(summed)} {target} += {factors};"
+    return f"void contraction({arrays}) {{\n  {loops(result)} {{\n    {inner}\n  }}\n}}\n"
+
+
 def linked() -> dict[str, int]:
     """The bounds of all fields of the record linkage."""
     return {**RECORDS, **{f"new_{k}": v for k, v in RECORDS.items()}}

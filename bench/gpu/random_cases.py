@@ -4,11 +4,11 @@ The sizes are even on a logarithmic scale, lest nearly all be large. Each kind d
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from math import exp, log, prod
 
-from bench.cases import mnk
+from bench.cases import contraction_text, mnk
 from bench.gpu.cases import DOUBLE, LAYER, SINGLE, Case
 
 SEED = 2018
@@ -91,38 +91,19 @@ def contractions() -> list[Case]:
             for name in group
         }
         left, right, result = (
-            rng.sample(g, len(g)) for g in (rows + summed, columns + summed, rows + columns)
+            "".join(rng.sample(g, len(g))) for g in (rows + summed, columns + summed, rows + columns)
         )
         flops = 2.0 * prod(sizes.values())
         if (
             flops <= _CONTRACTION
             and max(prod(sizes[n] for n in a) for a in (left, right, result)) <= _ELEMENTS
         ):
-            letters = f"{''.join(left)},{''.join(right)}->{''.join(result)}"
+            letters = f"{left},{right}->{result}"
             name = f"random contraction {len(out):02} {letters} {'x'.join(map(str, sizes.values()))}"
-            text = _contraction_text(left, right, result, summed)
+            text = contraction_text(left, right, result, {n: n.upper() for n in sizes})
             upper = {n.upper(): size for n, size in sizes.items()}
             out.append(Case(name, "contraction", upper, flops, text=text, letters=letters, limit=60.0))
     return out
-
-
-def _contraction_text(left: list[str], right: list[str], result: list[str], summed: list[str]) -> str:
-    """A C function of the contraction, its loops in the order of the result's indices."""
-
-    def array(names: list[str]) -> str:
-        return "".join(f"[{n.upper()}]" for n in names)
-
-    def element(names: list[str]) -> str:
-        return "".join(f"[{n}]" for n in names)
-
-    def loops(names: list[str]) -> Iterator[str]:
-        return (f"for (int {n} = 0; {n} < {n.upper()}; {n}++)" for n in names)
-
-    target = f"X{element(result)}"
-    inner = f"{' '.join(loops(summed))} {target} += lhs{element(left)} * rhs{element(right)};"
-    arrays = f"const float lhs{array(left)}, const float rhs{array(right)}, float X{array(result)}"
-    outer = f"{' '.join(loops(result))} {{\n    {target} = 0.0f;\n    {inner}\n  }}"
-    return f"void contraction({arrays}) {{\n  {outer}\n}}\n"
 
 
 def _drawn(rng: random.Random, least: float, most: float) -> float:

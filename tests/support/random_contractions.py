@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from math import prod
 from random import Random
 
+from bench.cases import contraction_text
+
 _NAMES = "abcdefgh"
 
 
@@ -23,22 +25,7 @@ class Tensors:
 
     @property
     def text(self) -> str:
-        def array(names: str) -> str:
-            return "".join(f"[{self.sizes[n]}]" for n in names)
-
-        def element(names: str) -> str:
-            return "".join(f"[{n}]" for n in names)
-
-        def loops(names: str) -> str:
-            return " ".join(f"for (int {n} = 0; {n} < {self.sizes[n]}; {n}++)" for n in names)
-
-        summed = "".join(n for n in self.left if n not in self.result)
-        target, factors = f"X{element(self.result)}", f"lhs{element(self.left)} * rhs{element(self.right)}"
-        lhs, rhs = f"const {self.kind} lhs{array(self.left)}", f"const {self.kind} rhs{array(self.right)}"
-        return (
-            f"void contraction({lhs}, {rhs}, {self.kind} X{array(self.result)}) {{ {loops(self.result)} {{\n"
-            f"  {target} = 0;\n  {loops(summed)} {target} += {factors}; }} }}\n"
-        )
+        return contraction_text(self.left, self.right, self.result, self.sizes, self.kind)
 
 
 def tensors(rng: Random, *, most: int = 4096) -> Tensors:

@@ -211,8 +211,9 @@ def _work_of_block(shape: Shape, found: Contraction, machine: Machine, plan: Lad
 
 
 def _spread(shape: Shape, found: Contraction, plan: LadderTiling, *, gathered: bool) -> float:
-    """How many times longer memory takes for the results than for neighbours. At worst each lane of
-    a warp stores to a sector of its own. gathered: threads store rows of what the block has computed."""
+    """The time to store the results over the time to store as many that lie side by side. It is longest where
+    each lane of a warp stores to a sector of its own. gathered: the results meet in shared memory first, and
+    the threads then store whole rows of them."""
     apart = abs(shape.stride(shape.writes[0], found.columns[0]))
     near = _row(shape, plan.block) if gathered else plan.block[found.columns[0]] if apart == 1 else 1
     missing = max(1.0, BURST / shape.value_bytes / near)
