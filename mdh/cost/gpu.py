@@ -42,17 +42,19 @@ class Joining(Enum):
 class Costs:
     """Fitted constants of a class of sums. Instructions are those of a warp.
 
-    vector, word: instructions to read a vector of an operand, and to read a word that a thread uses several
-    times. loop: instructions of an iteration beside reads and multiplications. copied: instructions for each
-    load or store of a copy. warps: of a multiprocessor, with which it does half of what it can; warps_f32
-    and warps_f64 are added for each warp's multiply-add that it does in a cycle (as many as latency and rate
-    ask for: Little's law). latency: cycles until the copies of a slice arrive; exposed: 1 where a block waits
-    for them before it computes, 0 where it copies ahead. slice, block: further cycles of each. stored: cycles
-    in which a warp stores a result of each thread; added: further ones where blocks share a sum. overlap:
-    exponent with which computing and memory traffic are joined (see `joined`). reached: share of the
-    memory's bandwidth. second, start: seconds of a second kernel, and of one that writes starting values.
-    traffic: share of the parts' bytes that is moved where blocks add to the output. worth: factor by which
-    sharing a sum has to be faster. launch: seconds of any call.
+    vector: instructions to read a vector of an operand. word: to read a word that a thread uses several
+    times; in BOXES and VECTORS, for each cycle in which shared memory is busy for a warp. loop: instructions
+    of an iteration beside reads and multiplications. copied: instructions for each load or store of a copy.
+    warps: of a multiprocessor, with which it does half of what it can; warps_f32 and warps_f64 are added for
+    each warp's multiply-add that it does in a cycle (as many as latency and rate ask for: Little's law).
+    latency: cycles until the copies of a slice arrive; exposed: 1 where a block waits for them before it
+    computes, 0 where it copies ahead. slice, block: further cycles of each. fetch: cycles until a
+    multiprocessor has read an instruction of a slice for the first time. stored: cycles in which a warp
+    stores a result of each thread; added: further ones where blocks share a sum. overlap: exponent with which
+    computing and memory traffic are joined (see `joined`). reached: share of the memory's bandwidth. second,
+    start: seconds of a second kernel, and of one that writes starting values. traffic: share of the parts'
+    bytes that is moved where blocks add to the output. worth: factor by which sharing a sum has to be faster.
+    launch: seconds of any call.
     """
 
     vector: float
@@ -66,6 +68,7 @@ class Costs:
     exposed: float = 0.0
     slice: float = 0.0
     block: float = 0.0
+    fetch: float = 0.0
     stored: float = 0.0
     added: float = 0.0
     overlap: float = inf
@@ -83,16 +86,24 @@ PRODUCTS = Costs(
 )  # fmt: skip
 """Products of matrices in fp32, whose operands are copied ahead."""
 BOXES = Costs(
-    vector=0.34, loop=5.7, copied=6.5, warps_f32=0.65, latency=370.0, slice=25.0, block=1180.0, second=0.9e-6,
-    start=0.6e-6, traffic=0.9, worth=1.02, launch=0.7e-6,
+    vector=1.43, word=0.68, loop=3.28, copied=8.77, warps_f32=1.28, latency=291.0, slice=115.0, block=340.0,
+    fetch=0.75, stored=6.4, second=1.33e-6, start=0.51e-6, traffic=0.87, worth=1.08, reached=0.546,
+    launch=0.65e-6,
 )  # fmt: skip
-"""Contractions of tensors in fp32: from an earlier fit to products. Of 29 random ones with 8 plans each on an
-H100, what the estimate chooses takes 1.12 times the best, as a geometric mean."""
+"""Contractions of tensors in fp32. Of 57 random ones with some 27 plans each on an H100, what the estimate
+chooses takes 1.13 times the best, as a geometric mean."""
 PRODUCTS_F64 = Costs(
     vector=1.35, loop=6.0, warps_f32=0.75, warps_f64=1.25, latency=190.0, slice=29.0, block=340.0, worth=1.02
 )
 """The same in f64: from an earlier fit to fp32 on an H200, but for `warps_f64`, which two runs of all random
 sizes chose."""
+VECTORS = Costs(
+    vector=0.6, word=0.57, loop=5.1, copied=19.0, warps_f32=1.16, latency=722.0, slice=200.0, block=200.0,
+    fetch=0.5, stored=7.0, second=0.9e-6, start=0.8e-6, traffic=0.9, worth=1.04, reached=0.55, launch=0.5e-6,
+)  # fmt: skip
+"""Contractions whose threads read vectors along the sum. Of 40 random convolutions and three contractions
+with some 14 plans each on an H100, what the estimate chooses takes 1.10 times the best, as a geometric
+mean."""
 WINDOWS = Costs(
     vector=10.3, word=1.54, loop=5.72, copied=30.0, warps=2.74, latency=250.0, slice=1.0, block=10.0,
     exposed=1.0, overlap=2.0, reached=0.721, second=2.7e-6, traffic=0.5, launch=1.4e-6,
@@ -106,9 +117,9 @@ class Work:
 
     size: bytes of an element. warps: of a block. resident: blocks that a multiprocessor holds at once.
     blocks: all of them. slices: of a block. For a warp in a slice: multiplies, its multiply-adds; vectors and
-    words that it reads; loops, its iterations; copied, its loads and stores of copies; results: of a thread.
-    moved: bytes of memory traffic, written: bytes of the results. parts: of the sum, joined as `joining`
-    says.
+    words that it reads, in boxes the cycles of shared memory; loops, its iterations; copied, its loads and
+    stores of copies; results: of a thread. moved: bytes of memory traffic, written: bytes of the results.
+    parts: of the sum, joined as `joining` says.
     """
 
     size: int
@@ -147,7 +158,8 @@ def seconds(work: Work, machine: Machine, costs: Costs) -> float:
         return body + count * work.warps * work.results * each_result + costs.block
 
     full, rest = divmod(busiest(machine, work.blocks), work.resident)
-    busy = (full * cycles(work.resident) + cycles(rest)) / machine.clock
+    read = costs.fetch * (work.multiplies + work.vectors + work.copied)
+    busy = (full * cycles(work.resident) + cycles(rest) + read) / machine.clock
     alone: float = joined(costs.overlap, busy, transfer(machine, work.moved, costs.reached))
     return parted(alone, costs, machine, work.parts * work.written if work.parts > 1 else 0, work.joining)
 

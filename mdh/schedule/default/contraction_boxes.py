@@ -10,7 +10,7 @@ from functools import partial
 from itertools import product
 from math import prod
 
-from mdh.cost.gpu import WORD, Joining
+from mdh.cost.gpu import VECTOR_BYTES, WORD, Joining
 from mdh.machine import Machine
 from mdh.schedule.default.contraction_atoms import PARTS
 from mdh.schedule.default.grid import ceil_div
@@ -19,11 +19,13 @@ from mdh.schedule.default.ladder_plans import LadderTiling, in_parts, may_share,
 from mdh.schedule.default.operands import Contraction
 from mdh.schedule.default.shape import Shape
 
-NEIGHBOURS = (1, 2, 4)
+NEIGHBOURS = (1, 2, 3, 4)
 """Results of a thread along the dimension of its lanes."""
+HELD = (1, 2, 3, 4, 6, 8)
+"""Results of a thread along another dimension that it does not hold whole."""
 LANES = (4, 8, 16, 32)
 """Lanes along a dimension that is not taken whole."""
-OWN, SIDE = 9, 160
+OWN, SIDE = 12, 160
 """The most results of a thread, and of a block, along a side."""
 RESULTS, THREADS = (4, 64), (64, 256)
 """The fewest and the most results of a thread, and threads of a block."""
@@ -35,12 +37,18 @@ DEPTH = 16
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A box of the dimensions of one side. lane: the dimension of the lanes, own: a thread's elements of it.
-    waste: places of all boxes in parts of the elements."""
+    """A box of the dimensions of one side.
+
+    lane: the dimension of the lanes, own: a thread's elements of it. near: another dimension, along which
+    threads read vectors; None: they read them along the lanes' own. vector: elements of one. waste: places of
+    all boxes in parts of the elements.
+    """
 
     block: Mapping[int, int]
     lane: int
     own: int
+    near: int | None
+    vector: int
     waste: float
 
     @property
@@ -72,43 +80,54 @@ def box_plans(
             and registers_of(1, words, tile.thread) <= machine.registers_per_thread
         ):
             turned = replace(
-                found, rows=_first(found.rows, rows.lane), columns=_first(found.columns, columns.lane)
+                found, rows=first(found.rows, rows.lane), columns=first(found.columns, columns.lane)
             )
             block = {**dict.fromkeys(found.batch, 1), **rows.block, **columns.block}
             thread = {rows.lane: rows.own, columns.lane: columns.own}
             counts = PARTS if may_share(shape, turned, machine, block) else (1,)
             plan = partial(planned, shape, turned, machine, tile, block, thread)
-            yield from ((turned, one) for one in in_parts(plan, joining, counts))
+            near = rows.near, columns.near
+            yield from ((turned, replace(one, near=near)) for one in in_parts(plan, joining, counts))
 
 
-def _first(dims: tuple[int, ...], main: int) -> tuple[int, ...]:
+def first(dims: tuple[int, ...], main: int) -> tuple[int, ...]:
+    """The dimensions with `main` in front."""
     return (main, *(d for d in dims if d != main))
 
 
 def sides(shape: Shape, dims: tuple[int, ...]) -> list[Side]:
     """Boxes of a side: for each number of lanes and of results of a thread, the one that wastes least, unless
     it wastes FAR more than others. Of equal ones, that with its lanes along an earlier dimension."""
-    best = dict[tuple[int, int], Side]()
-    for side in _boxes(shape.extents, dims):
-        key = side.held, side.lanes
+    best = dict[tuple[int, int, int], Side]()
+    for side in _boxes(shape.extents, dims, VECTOR_BYTES // shape.value_bytes):
+        key = side.held, side.lanes, side.vector
         if key not in best or side.waste < best[key].waste:
             best[key] = side
     least = min((side.waste for side in best.values()), default=1.0)
     return [side for side in best.values() if side.waste <= FAR * least]
 
 
-def _boxes(extents: tuple[int, ...], dims: tuple[int, ...]) -> Iterator[Side]:
+def _boxes(extents: tuple[int, ...], dims: tuple[int, ...], widest: int) -> Iterator[Side]:
+    """widest: elements of the widest access."""
     for lane, own in product(dims, NEIGHBOURS):
         extent = extents[lane]
         others = [d for d in dims if d != lane]
-        along = {min(extent, own * n) for n in LANES} | ({extent} if extent <= LANES[-1] * own else set())
-        held = [[t for t in sorted({1, 2, 3, 4, extents[d]}) if t <= extents[d]] for d in others]
-        for size, more in product(sorted(along), _held(held, OWN // own)):
+        spans = {min(extent, own * n) for n in LANES} | ({extent} if extent <= LANES[-1] * own else set())
+        held = [[t for t in sorted({*HELD, extents[d]}) if t <= extents[d]] for d in others]
+        for size, more in product(sorted(spans), _held(held, OWN // own)):
             if own <= size and size * prod(more) <= SIDE:
                 block = {lane: size, **dict(zip(others, more, strict=True))}
                 places = prod(ceil_div(extents[d], t) * t for d, t in block.items())
                 rounded = ceil_div(size, own) * own / size
-                yield Side(block, lane, own, rounded * places / prod(extents[d] for d in dims))
+                along = [(_vector(own, widest), None), *((_vector(block[d], widest), d) for d in others)]
+                vector, near = max(along, key=lambda one: one[0])
+                waste = rounded * places / prod(extents[d] for d in dims)
+                yield Side(block, lane, own, near, vector, waste)
+
+
+def _vector(elements: int, widest: int) -> int:
+    """Neighbours that a thread reads with one access, of so many that it holds."""
+    return min(widest, elements & -elements)
 
 
 def _held(choices: list[list[int]], most: int) -> Iterator[tuple[int, ...]]:

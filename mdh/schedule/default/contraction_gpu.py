@@ -40,6 +40,8 @@ from mdh.schedule.default.group_products import find_groups
 from mdh.schedule.default.ladder import WHOLE, fits
 from mdh.schedule.default.ladder_plans import LadderTiling, plans, registers_of
 from mdh.schedule.default.operands import (
+    BOX_COPIES,
+    MATRIX_COPIES,
     Contraction,
     asynchronous,
     blocks_step,
@@ -47,11 +49,14 @@ from mdh.schedule.default.operands import (
     cut_rows,
     gathered_bytes,
     gathers,
+    is_product,
     shared_copy,
+    vector_copy,
 )
 from mdh.schedule.default.outline import ScheduleBuilder, attribute, held, staged
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.default.short_sums import best_short_plan, find_short, short_outline
+from mdh.schedule.default.sum_vectors import best_vector_plan, find_vectors
 from mdh.schedule.default.window import find_window
 from mdh.schedule.default.window_gpu import window_gpu
 from mdh.schedule.model import Arg, ArgCall, Attr, Mem, Unit
@@ -68,6 +73,8 @@ BURST, SCATTERED = 64, 0.75
 """Bytes side by side that memory stores at full speed. The exponent makes single words eight times as slow:
 sectors have 32 bytes."""
 SLOTS = 2
+BANKS = 32
+"""Words that shared memory gives a multiprocessor in a cycle."""
 WARP = 32
 """Threads of a warp, as the ladder assumes."""
 
@@ -118,10 +125,12 @@ def _by_threads(shape: Shape, found: Contraction, machine: Machine, joining: Joi
     window = find_window(shape, found)
     adding = joining is Joining.IN_PLACE
     slid = None if window is None else window_gpu(shape, window, machine, adding=adding)
+    vectors = find_vectors(shape, found)
+    along = None if vectors is None else best_vector_plan(shape, vectors, machine, joining)
     if slid is not None:
-        return slid
+        return slid if along is None or slid[1] < along[1] else along
     blocks = dict[object, Work]()
-    matrices = len(found.rows) == len(found.columns) == 1
+    matrices = is_product(found)
     costs = PRODUCTS_F64 if shape.value_bytes > WORD else PRODUCTS if matrices else BOXES
 
     def time(turned: Contraction, plan: LadderTiling) -> float:
@@ -134,6 +143,8 @@ def _by_threads(shape: Shape, found: Contraction, machine: Machine, joining: Joi
     if not matrices:
         every += box_plans(shape, found, machine, joining)
     taken, _, turned, best = min((time(*one), n, *one) for n, one in enumerate(every))
+    if along is not None and along[1] < taken:
+        return along
     return outline_of(shape, turned, machine, best), taken
 
 
@@ -146,7 +157,7 @@ def outline_of(shape: Shape, found: Contraction, machine: Machine, plan: LadderT
     ordered = found.rows[0] in axes and found.columns[0] in axes and blocks >= 4 * machine.units
     order = (attribute("order", ArgCall("grouped", (Arg(GROUP),))),) if ordered and plan.parts == 1 else ()
     blocks_step(shape, outline, plan, axes, order, gathered=_gathers(shape, machine, plan))
-    copies = _copies(shape, found, {**plan.block, **plan.slices}, machine)
+    copies = _copies(shape, found, plan, machine)
     outline.step(plan.slices, entries=held(shape) | copies, attrs=_slots(shape, plan, copies))
     _threads(shape, found, machine, plan, outline)
     fragments = {b: staged(shape, b, Space.RM) for b in dict.fromkeys((found.first, found.second))}
@@ -182,9 +193,8 @@ def _work_of_block(shape: Shape, found: Contraction, machine: Machine, plan: Lad
     columns, wide = _of(plan, found.columns)
     threads = ceil_div(rows, high) * ceil_div(columns, wide)
     depth = prod(plan.slices.values())
-    every = dict(enumerate(shape.extents))
     written = prod(shape.extents[d] for d in (*found.batch, *found.rows, *found.columns)) * size
-    read = sum(shape.footprint(b, every) for b in dict.fromkeys((found.first, found.second))) * size
+    read = sum(shape.footprints[b] for b in {found.first, found.second}) * size
     registers = registers_of(plan.tile.ahead, max(1, size // WORD), (high, wide))
     shared = SLOTS * depth * (rows + columns + 4) * size
     gathered = _gathers(shape, machine, plan)
@@ -192,7 +202,9 @@ def _work_of_block(shape: Shape, found: Contraction, machine: Machine, plan: Lad
         shared += gathered_bytes(shape, plan.block, size)
     spread = _spread(shape, found, plan, gathered=gathered)
     written = round(written * spread)
-    warps = max(1.0, threads / machine.warp)
+    # lanes of a warp that are not there cost as much as others, but few products have such blocks
+    sides = (found.rows, high), (found.columns, wide)
+    warps = max(1.0, threads / machine.warp if is_product(found) else ceil_div(threads, machine.warp))
     return Work(
         # a small product that a block computes whole mostly waits for its copies
         size, warps if plan.tile is WHOLE else dealt(warps),
@@ -200,7 +212,8 @@ def _work_of_block(shape: Shape, found: Contraction, machine: Machine, plan: Lad
         blocks=1,
         slices=1,
         multiplies=depth * high * wide,
-        vectors=depth * (_reads(plan, found.rows, high, size) + _reads(plan, found.columns, wide, size)),
+        vectors=depth * sum(_reads(plan, n, dims, own, size) for n, (dims, own) in enumerate(sides)),
+        words=depth * _cycles(plan, found, (high, wide), machine, size),
         loops=depth,
         copied=_copied(shape, found, machine, plan) / threads,
         results=high * wide * spread,
@@ -214,7 +227,7 @@ def _spread(shape: Shape, found: Contraction, plan: LadderTiling, *, gathered: b
     """The time to store the results over the time to store as many that lie side by side. It is longest where
     each lane of a warp stores to a sector of its own. gathered: the results meet in shared memory first, and
     the threads then store whole rows of them."""
-    apart = abs(shape.stride(shape.writes[0], found.columns[0]))
+    apart = abs(shape.result_strides[found.columns[0]])
     near = _row(shape, plan.block) if gathered else plan.block[found.columns[0]] if apart == 1 else 1
     missing = max(1.0, BURST / shape.value_bytes / near)
     return float(missing**SCATTERED)
@@ -223,8 +236,8 @@ def _spread(shape: Shape, found: Contraction, plan: LadderTiling, *, gathered: b
 def _row(shape: Shape, block: Mapping[int, int]) -> int:
     """Results of a block that lie side by side in memory."""
     out = 1
-    for d in sorted(block, key=lambda d: abs(shape.stride(shape.writes[0], d))):
-        if abs(shape.stride(shape.writes[0], d)) != out:
+    for d in sorted(block, key=lambda d: abs(shape.result_strides[d])):
+        if abs(shape.result_strides[d]) != out:
             break
         out *= block[d]
         if block[d] < shape.extents[d]:
@@ -232,17 +245,37 @@ def _row(shape: Shape, block: Mapping[int, int]) -> int:
     return out
 
 
-def _reads(plan: LadderTiling, dims: tuple[int, ...], held: int, size: int) -> float:
-    """Accesses by which a thread reads its elements of an operand, for one iteration."""
-    own = plan.thread[dims[0]]
+def _reads(plan: LadderTiling, side: int, dims: tuple[int, ...], held: int, size: int) -> float:
+    """Accesses by which a thread reads its elements of an operand, for one iteration. side: 0 for rows, 1 for
+    columns."""
+    near = plan.near[side]
+    own = plan.thread[dims[0]] if near is None else plan.block[near]
     return held / min(VECTOR_BYTES // size, own & -own)
+
+
+def _cycles(
+    plan: LadderTiling, found: Contraction, own: tuple[int, int], machine: Machine, size: int
+) -> float:
+    """Cycles in which shared memory gives a warp the elements of both operands for one iteration. In each it
+    gives BANKS words that differ; lanes with the same address share them. own: elements of a thread along
+    each side."""
+    wide = ceil_div(plan.block[found.columns[0]], plan.thread[found.columns[0]])
+    high = ceil_div(plan.block[found.rows[0]], plan.thread[found.rows[0]])
+    lanes = min(high, ceil_div(machine.warp, wide)), min(wide, machine.warp)
+    if plan.tile.warp[0]:
+        lanes = plan.tile.warp[0] // plan.tile.thread[0], plan.tile.warp[1] // plan.tile.thread[1]
+    return sum(
+        reads * max(1.0, held / reads * n * size / (BANKS * WORD))
+        for side, (dims, held, n) in enumerate(zip((found.rows, found.columns), own, lanes, strict=True))
+        for reads in (_reads(plan, side, dims, held, size),)
+    )
 
 
 def _copied(shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling) -> float:
     """Instructions that a block's threads need to copy the slices of both operands."""
-    tiles = {**plan.block, **plan.slices}
-    copies = _copies(shape, found, tiles, machine)
-    return sum(copy_instructions(shape, c, tiles) for c in copies.values())
+    copies, tiles = _copies(shape, found, plan, machine), {**plan.block, **plan.slices}
+    costs = MATRIX_COPIES if is_product(found) else BOX_COPIES
+    return sum(copy_instructions(shape, c, tiles, costs) for c in copies.values())
 
 
 def _gathers(shape: Shape, machine: Machine, plan: LadderTiling) -> bool:
@@ -281,6 +314,9 @@ def _threads(
         outline.step(dict(zip(main, plan.tile.warp, strict=True)), warps)
     lanes = VECTOR_BYTES // shape.value_bytes
     dealt = {d: lanes for d in main if whole and plan.thread[d] > lanes}
+    dealt |= {
+        d: 1 for d, near in zip(main, plan.near, strict=True) if near is not None and plan.thread[d] > 1
+    }
     axes = _interleaved(plan, main, outline) if whole else ("y", "x")
     outline.step(plan.thread, {d: Unit(Layer.THR, a) for d, a in zip(main, axes, strict=True)}, cyclic=dealt)
 
@@ -301,12 +337,19 @@ def _interleaved(plan: LadderTiling, main: tuple[int, int], outline: ScheduleBui
     return ("x", "y") if few == 0 else ("y", "x")
 
 
-def _copies(shape: Shape, found: Contraction, tiles: dict[int, int], machine: Machine) -> dict[str, Mem]:
+def _copies(shape: Shape, found: Contraction, plan: LadderTiling, machine: Machine) -> dict[str, Mem]:
     room = min(machine.shared_per_block, SHARED)
+    tiles = {**plan.block, **plan.slices}
     out: dict[str, Mem] = {}
-    for buffer, main in ((found.first, found.rows[0]), (found.second, found.columns[0])):
+    mains = (found.first, found.rows[0]), (found.second, found.columns[0])
+    for (buffer, main), near in zip(mains, plan.near, strict=True):
         size = shape.boxes[buffer].elements(tiles) * shape.element_bytes(buffer) * 5 // 4 + 1024
         if buffer not in out and SLOTS * size <= room:
             room -= SLOTS * size
-            out[buffer] = asynchronous(shape, shared_copy(shape, buffer, main), machine)
+            copy = (
+                shared_copy(shape, buffer, main)
+                if near is None
+                else vector_copy(shape, buffer, main, near, plan.block[near])
+            )
+            out[buffer] = asynchronous(shape, copy, machine)
     return out

@@ -21,9 +21,14 @@ SPARE = 40
 
 @dataclass(frozen=True, slots=True)
 class LadderTiling(Tiling):
-    """A tiling by a tile of the ladder."""
+    """A tiling by a tile of the ladder.
+
+    near: of rows and of columns, the dimension whose neighbours a thread reads as vectors, None: the main
+    one. Where it is another one, the lanes take the elements of the main one by turns.
+    """
 
     tile: BlockTile = WHOLE
+    near: tuple[int | None, int | None] = (None, None)
 
 
 def plans(
@@ -86,11 +91,13 @@ def planned(
     block: Mapping[int, int],
     thread: Mapping[int, int],
     parts: int,
+    slices: Mapping[int, int] | None = None,
 ) -> LadderTiling | None:
-    """The plan of given tiles; None if the sum cannot be cut into so many parts."""
+    """The plan of given tiles; None if the sum cannot be cut into so many parts. slices: of the sum; by
+    default about as deep as the tile says."""
     k = max(found.reduced, key=lambda d: shape.extents[d])
     others = prod(shape.extents[d] for d in found.reduced if d != k)
-    slices = _slices(shape, found, tile.depth * 4 // max(4, shape.value_bytes))
+    slices = slices or _slices(shape, found, tile.depth * 4 // max(4, shape.value_bytes))
     part = round_up(ceil_div(shape.extents[k], parts), slices[k])
     if parts > 1 and (
         part * others < SPLIT_LEAST

@@ -16,11 +16,29 @@ PAD_BYTES = 16
 APART = 8
 """Elements behind each row of results in shared memory: the lanes of half a warp that hold pairs of four rows
 then store to different banks."""
-RUN = 16
-"""Neighbouring elements in memory up from which an access of a warp costs no more."""
-DIVISIONS = 1.5
-"""By how much an access costs more for each further side of a tile that is no power of two: from 234 plans of
-29 random contractions on an H100."""
+
+
+@dataclass(frozen=True, slots=True)
+class CopyCosts:
+    """What accesses of a copy into shared memory count for.
+
+    run: neighbouring elements in memory up from which an access costs no more; below, it costs more by the
+    power `short` of the ratio. division: by how much it costs more for each further side of a tile that is no
+    power of two, as addresses take divisions. stored: of a store of what a thread has loaded. turned: of an
+    asynchronous access that changes the order of its source; scattered: of a store that does.
+    """
+
+    run: float = 16.0
+    short: float = 1.0
+    division: float = 1.5
+    stored: float = 1.0
+    turned: float = 1.0
+    scattered: float = 1.0
+
+
+MATRIX_COPIES = CopyCosts()
+BOX_COPIES = CopyCosts(run=25.0, short=0.37, division=0.2, stored=0.6, turned=1.3, scattered=1.5)
+"""Of boxes of several dimensions: fitted together with `mdh.cost.gpu.BOXES`."""
 ASYNC_LEAST = 4
 """The fewest bytes that cp.async copies."""
 
@@ -36,6 +54,11 @@ class Contraction:
     columns: tuple[int, ...]
     batch: tuple[int, ...]
     reduced: tuple[int, ...]
+
+
+def is_product(found: Contraction) -> bool:
+    """Whether rows and columns have one dimension each, as in a product of matrices."""
+    return len(found.rows) == len(found.columns) == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +129,38 @@ def blocks_step(
 
 def shared_copy(shape: Shape, buffer: str, main: int, *, pad: bool = True) -> Mem:
     """A copy in SM in which the position that `main` moves is fastest: transposed and padded if needed."""
-    name = shape.stage.dims[main].name
-    access = shape.reads_of(buffer)[0]
-    last = len(access.index) - 1
-    positions = [p for p, f in enumerate(access.index) if f is not None and name in f.names]
-    fastest = positions[-1] if positions else last
-    if fastest == last or not pad:
+    fastest = _position(shape, buffer, main)
+    if fastest == len(shape.reads_of(buffer)[0].index) - 1 or not pad:
         return staged(shape, buffer, Space.SM, fastest)
-    elements = max(1, min(8, PAD_BYTES // shape.element_bytes(buffer)))
-    return staged(shape, buffer, Space.SM, fastest, attribute("pad", elements))
+    return staged(shape, buffer, Space.SM, fastest, attribute("pad", _pad(shape, buffer)))
+
+
+def vector_copy(shape: Shape, buffer: str, main: int, near: int, size: int) -> Mem:
+    """A copy in SM for lanes along `main` that each read vectors along `near`, whose tile has `size`
+    elements.
+
+    Rows of an even number of vectors are padded, so that lanes side by side read from different banks.
+    """
+    behind = (_position(shape, buffer, main), _position(shape, buffer, near))
+    order = [p for p in range(len(shape.reads_of(buffer)[0].index)) if p not in behind]
+    layout = tuple(p + 1 for p in (*order, *dict.fromkeys(behind)))
+    vector = _pad(shape, buffer)
+    pad = (attribute("pad", vector),) if size % (2 * vector) == 0 else ()
+    return Mem(BufferPlace(buffer, Space.SM, layout), pad)
+
+
+def _position(shape: Shape, buffer: str, dim: int) -> int:
+    """The last position of a buffer that a dimension moves; the last of all if it moves none."""
+    name = shape.stage.dims[dim].name
+    index = shape.reads_of(buffer)[0].index
+    return next(
+        (p for p, f in reversed([*enumerate(index)]) if f is not None and name in f.names), len(index) - 1
+    )
+
+
+def _pad(shape: Shape, buffer: str) -> int:
+    """Elements of a vector."""
+    return max(1, min(8, PAD_BYTES // shape.element_bytes(buffer)))
 
 
 def asynchronous(shape: Shape, copy: Mem, machine: Machine) -> Mem:
@@ -146,18 +192,16 @@ def aligned_elements(shape: Shape, buffer: str) -> int:
     return min(VECTOR_BYTES // shape.element_bytes(buffer), row & -row)
 
 
-def copy_instructions(shape: Shape, copy: Mem, tiles: Mapping[int, int]) -> float:
-    """Loads and stores that copy a tile into shared memory: asynchronous ones do both. Where neighbours in
-    memory are few, each access counts for more. So it does where several sides are no powers of two, and
-    addresses take divisions."""
+def copy_instructions(shape: Shape, copy: Mem, tiles: Mapping[int, int], costs: CopyCosts) -> float:
+    """Loads and stores that copy a tile into shared memory: asynchronous ones do both."""
     assert isinstance(copy.value, BufferPlace)
     buffer = copy.value.buffer
     elements, run = shape.boxes[buffer].elements(tiles), shape.boxes[buffer].run(tiles)
     wide = min(aligned_elements(shape, buffer), run & -run)
     engines = any(attr.name == "copy" for attr in copy.attrs)
     if is_straight(copy):
-        count = elements / wide * (1 if engines else 2)
+        count = elements / wide * (1 if engines else 1 + costs.stored)
     else:
-        count = elements if engines else elements / wide + elements
+        count = elements * costs.turned if engines else elements / wide + elements * costs.scattered
     odd = sum(side & (side - 1) != 0 for side in shape.boxes[buffer].sides(tiles))
-    return count * max(1.0, RUN / run) * (1 + max(0, odd - 1) * DIVISIONS)
+    return count * float(max(1.0, costs.run / run) ** costs.short) * (1 + max(0, odd - 1) * costs.division)

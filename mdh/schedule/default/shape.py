@@ -110,6 +110,11 @@ class Shape:
         )
         return sum(steps)
 
+    @cached_property
+    def result_strides(self) -> tuple[int, ...]:
+        """Of the first output, by dimension; see `stride`."""
+        return tuple(self.stride(self.writes[0], d) for d in range(len(self.extents)))
+
     def contiguous(self, access: ShapeAccess) -> int | None:
         """The dimension along which the access is contiguous; the largest if there are several."""
         found = [d for d, n in enumerate(self.extents) if n > 1 and abs(self.stride(access, d)) == 1]
@@ -134,6 +139,14 @@ class Shape:
             bounds = [f.bounds(ranges) for a in self.reads_of(buffer) if (f := a.index[p]) is not None]
             elements *= max(hi for _, hi in bounds) - min(lo for lo, _ in bounds) + 1
         return elements
+
+    @cached_property
+    def footprints(self) -> dict[str, int]:
+        """Of each buffer that is read, while all dimensions run over their extents."""
+        every = dict(enumerate(self.extents))
+        return {
+            buffer: self.footprint(buffer, every) for buffer in dict.fromkeys(a.buffer for a in self.reads)
+        }
 
     @cached_property
     def boxes(self) -> dict[str, Box]:
