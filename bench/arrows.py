@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from mdh.checker.run import check
 from mdh.diagnostics import Failed
-from mdh.frontend.c.preprocess import Preprocessed
-from mdh.frontend.c.read import preprocessed, read_program
+from mdh.frontend.bound import BoundText
+from mdh.frontend.c.read import bound_text, read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
@@ -43,7 +43,7 @@ def arrows_once(path: Path, machine_name: str) -> dict[str, float]:
         return value
 
     source = Source(str(path), path.read_text(encoding="utf-8"))
-    pre = preprocessed(source)
+    pre = bound_text(source)
     program = timed("c", lambda: read_program(source))
     small = timed("validate", lambda: _validated(pre, program))
     assert small is not None, f"{path} is compared with no small program"
@@ -56,7 +56,7 @@ def arrows_once(path: Path, machine_name: str) -> dict[str, float]:
     return times
 
 
-def _validated(pre: Preprocessed, program: Program) -> Program | None:
+def _validated(pre: BoundText, program: Program) -> Program | None:
     """`verify.translation.validate` without what it remembers."""
     small = small_program(pre, program)
     return small if small is None or difference(small) is None else None

@@ -11,9 +11,9 @@ from typing import Protocol, TypeVar
 from mdh.checker.open_default import default_for
 from mdh.checker.run import check
 from mdh.device.protocols import Device, Executable
-from mdh.frontend.c.open_defines import parameters_of, split_defines, with_ranges
-from mdh.frontend.c.read import preprocessed, read_preprocessed
 from mdh.frontend.consent import consented
+from mdh.frontend.open_defines import parameters_of, split_defines, with_ranges
+from mdh.frontend.read import bound_text, read_bound
 from mdh.ir.kernel import Module
 from mdh.ir.open_size import OpenSize
 from mdh.ir.plan import Plan
@@ -80,15 +80,13 @@ class Pipeline:
         sizes are parameters of the program, also those of one value. Raises Failed F119 for words of `allow`
         that mean nothing."""
         bound, opens = split_defines(source, with_ranges(defines, ranges))
-        pre, allowed = preprocessed(source, bound, parameters_of(opens, ranges)), consented(allow)
+        text, allowed = bound_text(source, bound, parameters_of(opens, ranges)), consented(allow)
         program = self._run(
             "program",
-            lambda: read_preprocessed(
-                pre, function=function, strict_fp=strict_fp, allow=allowed, opens=opens
-            ),
+            lambda: read_bound(text, function=function, strict_fp=strict_fp, allow=allowed, opens=opens),
         )
         start = perf_counter()
-        validate(pre, program)
+        validate(text, program)
         self.hook("validation", None, perf_counter() - start)
         return program
 

@@ -16,8 +16,8 @@ from mdh.device.api import open_device
 from mdh.device.machines import machine_called
 from mdh.device.protocols import Device
 from mdh.diagnostics import fail
-from mdh.frontend.c.open_defines import demand_closed
-from mdh.frontend.c.read import free_sizes, read_heading
+from mdh.frontend.open_defines import demand_closed
+from mdh.frontend.read import free_sizes, read_heading
 from mdh.ir.open_size import OpenSize
 from mdh.ir.plan import Plan
 from mdh.machine import Machine, machine_names

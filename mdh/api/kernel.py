@@ -13,7 +13,7 @@ from mdh.api.variant import Variant
 from mdh.device.faults import faults_of
 from mdh.device.protocols import Device, Executable
 from mdh.diagnostics import Diagnostic, Failed, labels_at
-from mdh.frontend.c.read import Heading
+from mdh.frontend.heading import Heading
 from mdh.frontend.open_program import closed
 from mdh.ir.dtype import I64
 from mdh.ir.plan import Plan
@@ -28,8 +28,9 @@ _MOST_OPEN_VARIANTS = 256
 
 
 class Kernel:
-    """`kernel(*args)` takes the C function's parameters in order or by their names, writes outputs in place
-    and returns them. Sizes that the call binds may be left out: they are the extents of its arrays.
+    """`kernel(*args)` takes the function's parameters in order or by their names, writes outputs in place and
+    returns them. Sizes may be left out: they are bound, or the extents of the call's arrays. Results of
+    languages that name them may be left out, too: they are allocated where the first array of the call lies.
 
     name: the C function's name. parameters: their names. sizes: those that each call binds, in order.
     variants: the function at sizes, by tuple of sizes; those that differ in open sizes alone share what was
@@ -78,6 +79,7 @@ class Kernel:
             if named or len(args) != len(self.parameters):
                 args = in_order(self._heading, self.sizes, args, named)
             variant = self._variant_of(args)
+            args = variant.with_results(args)
             variant.run(args)
         except Failed as failed:
             add_notes(failed)
@@ -92,7 +94,8 @@ class Kernel:
         Raises Failed as the call does."""
         with explained():
             placed = in_order(self._heading, self.sizes, args, named)
-            return self._variant_of(placed).bound(placed)
+            variant = self._variant_of(placed)
+            return variant.bound(variant.with_results(placed))
 
     def specialise(self, /, **sizes: int) -> Variant:
         """Builds the function for these values of the open sizes; later calls with them reuse it."""

@@ -6,7 +6,7 @@ from os import PathLike, fspath
 
 from mdh.api.options import allowed_of, defines_of, holes_of, of_type
 from mdh.diagnostics import fail
-from mdh.frontend.c.open_defines import Defines, parameters_of, split_defines, with_ranges
+from mdh.frontend.open_defines import Defines, parameters_of, split_defines, with_ranges
 from mdh.ir.open_size import OpenSize
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program

@@ -10,7 +10,7 @@ from mdh.api.kernel import at_sizes
 from mdh.api.options import of_type, shown
 from mdh.api.texts import GivenTexts
 from mdh.diagnostics import Failed, fail
-from mdh.frontend.c.open_defines import demand_closed, split_defines
+from mdh.frontend.open_defines import demand_closed, split_defines
 from mdh.ir.program import Program
 from mdh.results.trial import Job, Trial
 from mdh.results.tuning import RunProgress, Tuned

@@ -8,11 +8,14 @@ from typing import Any
 from mdh.api.arguments import Binder
 from mdh.api.explained import add_notes, explained, say
 from mdh.api.keys import Key, Keys
+from mdh.api.passing import LEFT_OUT
 from mdh.device.addresses import stream_reader
+from mdh.device.arrays import new_array, shape_of
 from mdh.device.protocols import BoundCall, Device, Executable
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
+from mdh.reference.numbers import numpy_dtype
 
 _RECENT = 32
 """Calls that are kept bound: those of a loop over a few sets of arrays, and of arrays made anew, since memory
@@ -42,6 +45,17 @@ class Variant:
         if len(self._outputs) == 1:
             return args[self._outputs[0]]
         return tuple(args[i] for i in self._outputs)
+
+    def with_results(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments with a new array for each result that the call leaves out. Raises Failed A113."""
+        if not any(a is LEFT_OUT for a in args):
+            return args
+        example = next((a for a in args if a is not LEFT_OUT and shape_of(a) is not None), None)
+        buffers = self.program.buffer_of
+        return tuple(
+            new_array(example, buffers[name].shape, numpy_dtype(buffers[name].dtype)) if a is LEFT_OUT else a
+            for name, a in zip(self.program.params, args, strict=True)
+        )
 
     def run(self, args: Sequence[Any]) -> None:
         """Raises Failed A1xx before anything runs, D1xx."""

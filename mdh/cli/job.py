@@ -16,8 +16,8 @@ from mdh.device.faults import faults_of
 from mdh.device.machines import machine_called
 from mdh.device.protocols import Device
 from mdh.diagnostics import Diagnostic, Failed, Label
-from mdh.frontend.c.open_defines import demand_closed
 from mdh.frontend.consent import consented
+from mdh.frontend.open_defines import demand_closed
 from mdh.ir.kernel import Module
 from mdh.ir.open_size import OpenSize
 from mdh.ir.plan import Plan

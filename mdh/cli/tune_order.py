@@ -11,7 +11,7 @@ from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.cli.tune_words import TuneWords, check_words, devices_of, goal_of
 from mdh.cli.values import at_define, parse_defines
-from mdh.frontend.c.open_defines import demand_closed
+from mdh.frontend.open_defines import demand_closed
 from mdh.ir.open_size import OpenSize
 from mdh.ir.program import Program
 from mdh.machine import load_machine

@@ -8,6 +8,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from mdh.diagnostics import fail
+
 SHORT = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
 """Types that numpy has of ml_dtypes; torch calls them by the same names."""
 
@@ -83,6 +85,25 @@ def shape_of(array: Any) -> tuple[int, ...] | None:
     except Exception:  # the array's own methods raise what they like; `view_of` is asked again, and told
         return None
     return None if view is None else view.shape
+
+
+def new_array(example: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """An array of the library of `example`, in the memory where that lies, whose elements have no values yet.
+    Raises Failed A113 for a library that is not known."""
+    if isinstance(example, np.ndarray) or example is None:
+        return np.empty(shape, dtype)
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(example, torch.Tensor):
+        return torch.empty(shape, dtype=getattr(torch, dtype.name), device=example.device)
+    cupy = sys.modules.get("cupy")
+    if cupy is not None and isinstance(example, cupy.ndarray):
+        with example.device:
+            return cupy.empty(shape, dtype)
+    view = view_of(example)
+    if view is not None and view.place == "host":
+        return np.empty(shape, dtype)
+    kind = f"{type(example).__module__}.{type(example).__qualname__}"
+    raise fail("A113", f"mdh makes no arrays of type {kind}", help="give the results as arguments, too")
 
 
 def is_masked(array: Any) -> bool:

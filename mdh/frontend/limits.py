@@ -8,6 +8,8 @@ MOST_NODES = 4096
 MOST_DEPTH = 200
 MOST_TRIPS = 2**31 - 1
 """The most iterations of a loop."""
+MOST_ELEMENTS = 2**40
+"""The largest extent of an array."""
 HELP = "store a part of it in an array of its own"
 
 

@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 from mdh.diagnostics import Diagnostic, Failed, Label
-from mdh.frontend.c.defines import size_spans
 from mdh.frontend.open_program import MOST_VALUE
+from mdh.frontend.read import language
 from mdh.ir.open_size import OpenSize
-from mdh.source import Source, Span
+from mdh.source import Source
 
 Defines = Mapping[str, str | int | OpenSize]
 CODE, TIMED = "C125", "F211"
@@ -70,7 +70,7 @@ def _range(name: str, text: str) -> OpenSize:
 
 def _checked(source: Source, size: OpenSize) -> OpenSize:
     """The size with the first and the last multiple in its range as its ends."""
-    place = None if size.name in size_spans(source) else _deciding(source, size.name)
+    place = language(source).deciding(source, size.name)
     if place is not None:
         headline = f"the macro `{size.name}` cannot stay open: it decides what the text is"
         raise Failed(
@@ -88,23 +88,6 @@ def _checked(source: Source, size: OpenSize) -> OpenSize:
         headline = f"the range {said} of `{size.name}` has fewer than two values"
         raise wrong(size.name, headline, f"give a wider range, or bind it: {size.name}={size.most}")
     return OpenSize(size.name, least, most, size.multiple)
-
-
-_CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:el)?if\b(.*)$", re.M)
-_DEFINED = re.compile(r"\bdefined\b\s*(?:\(\s*\w+\s*\)|\w+)")
-_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(.*(?:\\\n.*)*)$", re.M)
-_WORD = re.compile(r"[A-Za-z_]\w*")
-
-
-def _deciding(source: Source, name: str) -> Span | None:
-    """The first condition of the preprocessor on the value of a macro, or of one that is made of it."""
-    named, bodies = {name}, [(m[1], set(_WORD.findall(m[2]))) for m in _MACRO.finditer(source.text)]
-    while more := {macro for macro, words in bodies if words & named} - named:
-        named |= more
-    for found in _CONDITION.finditer(source.text):
-        if named & set(_WORD.findall(_DEFINED.sub(" ", found[1]))):
-            return Span(source, found.start(), found.end())
-    return None
 
 
 def wrong(name: str, headline: str, hint: str) -> Failed:

@@ -1,6 +1,6 @@
 """A program with open sizes, made of programs at the ends of their ranges."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -53,6 +53,30 @@ def opened(
     if found:
         raise Failed(*found)
     return out
+
+
+def read_at_ends(
+    opens: Sequence[OpenSize], read: Callable[[Mapping[str, int]], Program], conditions: Callable[[], bool]
+) -> Program:
+    """The program at the largest sizes, with what depends on open sizes. read: reads it with other values of
+    some sizes. Raises Failed C125, C126, and what reading at the ends of the ranges finds."""
+    largest = read({})
+    for o in opens:
+        if largest.scalar_of.get(o.name) is None:
+            headline = f"`{o.name}` cannot stay open: `{largest.name}` has no such parameter"
+            raise Failed(Diagnostic("C125", headline, help="bind it", witness=(("define", o.name),)))
+    ends = {o.name: _at({o.name: o.least}, read) for o in opens}
+    least = _at({o.name: o.least for o in opens}, read)
+    return opened(largest, ends, least, opens, conditions=conditions())
+
+
+def _at(sizes: Mapping[str, int], read: Callable[[Mapping[str, int]], Program]) -> Program:
+    """The program at other sizes. What is wrong there says where."""
+    try:
+        return read(sizes)
+    except Failed as failed:
+        note = "with " + ", ".join(f"{name} = {value}" for name, value in sizes.items())
+        raise Failed(*(replace(d, notes=(*d.notes, note)) for d in failed.diagnostics)) from failed
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,12 @@ class Invocation:
     arguments: tuple["Expression", ...]
 
 
+BINARY = (
+    ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", "<=", ">", ">="), ("<<", ">>"), ("+", "-"),
+    ("*", "/", "%"),
+)  # fmt: skip
+"""The binary operators, those that bind least tightly first (C11 6.5)."""
+
 Expression = Number | Name | Element | Prefix | Infix | Conditional | Conversion | Invocation
 
 

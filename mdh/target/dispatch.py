@@ -18,7 +18,7 @@ from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.release import release
 from mdh.target.driver import f32_tolerance
-from mdh.target.folder import includes_header, kernels_json, parameters_json, reference_files
+from mdh.target.folder import c_text, includes_header, kernels_json, parameters_json, reference_files
 from mdh.target.header import header, prototype
 from mdh.target.host import HostNames, host_names
 from mdh.target.host_c import c_driver, c_launcher, c_makefile
@@ -63,8 +63,7 @@ def as_version(plan: Plan, number: int) -> Plan:
 def _version_name(program: Program, number: int) -> str:
     """`matmul_1`, or `matmul_v1` where a name in the C begins so: a parameter would hide the launcher from
     the one that calls it, and the judge's functions are linked with launchers and kernels."""
-    source = program.source.text if program.source else ""
-    known = {*program.params, *re.findall(r"[A-Za-z_]\w*", source)}
+    known = {*program.params, *re.findall(r"[A-Za-z_]\w*", c_text(program))}
     mark = ""
     # kernels have longer names, `matmul_1_kernel`; `matmul_10` is no such name
     while any(re.match(rf"{program.name}_{mark}{number}(?!\d)", one) for one in known):

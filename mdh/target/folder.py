@@ -5,13 +5,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 
-from mdh.frontend.c.defines import size_spans
+from mdh.frontend.read import is_c, language
 from mdh.include import HEADER, header_text
 from mdh.ir.copy_engine import TensorMap
 from mdh.ir.expr import Const
 from mdh.ir.expression_text import expression_text
 from mdh.ir.kernel import Launch
 from mdh.ir.program import Buffer, Program, Scalar
+from mdh.ir.syntax_text import function_text
 from mdh.release import release
 from mdh.target.driver import needs_header, reference_types
 from mdh.target.header import header, parameters
@@ -222,15 +223,22 @@ def folder(
 
 def includes_header(program: Program) -> bool:
     """Whether the files need the header of mdh beside them."""
-    return (
-        needs_header(program) or _INCLUDED.search(program.source.text if program.source else "") is not None
-    )
+    return needs_header(program) or _INCLUDED.search(c_text(program)) is not None
+
+
+def c_text(program: Program) -> str:
+    """The program as the user wrote it in C, or what other languages mean in C; empty if it has no text."""
+    if program.source is None or is_c(program.source):
+        return program.source.text if program.source else ""
+    assert program.syntax is not None
+    return function_text(program.syntax, frozenset(n for s in program.stages for n in s.written))
 
 
 def reference_files(
     program: Program, function: str, taken: Mapping[str, str], defines: Mapping[str, str | int]
 ) -> dict[str, str]:
-    """The user's C, and the file that compiles it as the driver's judge.
+    """The user's C, or what a text of another language means in C, and the file that compiles it as the
+    driver's judge.
 
     The C is as it was written, save that its own values of macros that were bound stand under `#ifndef`:
     what binds a macro wins over the file, in this folder as in mdh. The header of mdh lies beside it.
@@ -239,13 +247,14 @@ def reference_files(
     """
     if program.source is None:
         return {}
+    text = c_text(program)
     own = PurePath(program.source.name).name
     if _NAMEABLE.fullmatch(own) is None:
         own = f"{function}.c"
     # make has a rule of its own that builds a file called `Makefile` from one called `Makefile.c`
     while own in taken or own == "reference.c" or own.removesuffix(".c") in taken:
         own = f"user_{own}"
-    sizes = size_spans(program.source)
+    sizes = language(program.source).size_spans(program.source)
     bound = {k: v for k, v in sorted(defines.items()) if k not in sizes}
     # macros that stay open are variables, which the call of the reference sets
     added = [s.name for s in program.opens if s.name in bound]
@@ -257,7 +266,7 @@ def reference_files(
         *(f"#define {k} {v}" for k, v in bound.items()),
     ]
     judge = f"{function}_reference"
-    through = _through(judge, program, added)
+    through = _through(judge, program, text, added)
     lines = [
         f"const char *const {function}_lacks = 0;",
         *(f"#undef {p}" for p in program.params if p in COMPILER_WORDS),
@@ -267,12 +276,12 @@ def reference_files(
         f'#include "{own}"',
         *through,
     ]
-    for t in half_types("\n".join([program.source.text, *macros])):
+    for t in half_types("\n".join([text, *macros])):
         absent = [f'const char *const {function}_lacks = "{t}";', f"void {judge}(void) {{}}"]
         lines = [f"#if {HALF_TYPES[t]}", *lines, "#else", *absent, "#endif"]
     said = "/* The C function as it was written; the driver calls it to judge the kernels. */"
     return {
-        own: _INCLUDED.sub(rf'\1"{HEADER}"', guarded(program.source.text, frozenset(bound))),
+        own: _INCLUDED.sub(rf'\1"{HEADER}"', guarded(text, frozenset(bound))),
         "reference.c": "\n".join([said, *lines]) + "\n",
     }
 
@@ -282,13 +291,12 @@ def _variable(name: str) -> str:
     return f"open_{name}"
 
 
-def _through(judge: str, program: Program, added: Sequence[str]) -> list[str]:
+def _through(judge: str, program: Program, text: str, added: Sequence[str]) -> list[str]:
     """A function that calls the user's: a static one is not seen outside of its file, one that takes 16-bit
     numbers is called with floats, since the driver's compiler may lack the types, and one whose macros stay
     open finds their values in variables. added: these macros."""
     types = reference_types(program)
-    assert program.source is not None
-    static = re.search(rf"\bstatic\b[^;{{}}()]*\b{program.name}\s*\(", program.source.text)
+    static = re.search(rf"\bstatic\b[^;{{}}()]*\b{program.name}\s*\(", text)
     if (
         static is None
         and not added

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 
 from mdh.ir.expr import Var, walk
 from mdh.ir.kernel import Alloc, Atomic, For, Kernel, Let
+from mdh.ir.names import C_WORDS
 from mdh.ir.walk import expressions, statements
 from mdh.target.words import (
-    C_WORDS,
     COMPILER_WORDS,
     CUDA_WORDS,
     CXX_WORDS,

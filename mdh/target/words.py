@@ -7,14 +7,6 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-C_WORDS = _set("""
-auto break case char const continue default do double else enum extern float for goto if inline int long
-register restrict return short signed sizeof static struct switch typedef typeof union unsigned void
-volatile while asm main NULL size_t ptrdiff_t intptr_t uintptr_t intmax_t uintmax_t wchar_t INFINITY NAN
-true false bool int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t errno
-""")
-"""C11's keywords, the types of its small headers, and the macros that every target defines."""
-
 COMPILER_WORDS = _set("linux unix")
 """Macros of C compilers outside of their strict modes: names that a C program may use for itself."""
 

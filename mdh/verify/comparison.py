@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from mdh.diagnostics import Diagnostic, Failed, Label, Severity
-from mdh.frontend.c.preprocess import Preprocessed
-from mdh.frontend.c.read import read_preprocessed, read_syntax
+from mdh.frontend.bound import BoundText
+from mdh.frontend.read import read_bound, read_syntax
 from mdh.ir.program import Program
 from mdh.ir.syntax import Function
 from mdh.reference.evaluate import evaluate, with_passed_over
@@ -44,10 +44,10 @@ class Disagreement:
     by_c: str
 
 
-def misread(pre: Preprocessed, program: Program) -> Diagnostic | None:
+def misread(text: BoundText, program: Program) -> Diagnostic | None:
     """B102 for a program whose stages compute something else than its text. None if they agree, or if there
     is no small program to run."""
-    small = small_program(pre, program)
+    small = small_program(text, program)
     found = None if small is None else difference(small)
     return None if found is None else _diagnostic(program, found)
 
@@ -68,20 +68,20 @@ def _diagnostic(program: Program, d: Disagreement) -> Diagnostic:
     )
 
 
-def small_program(pre: Preprocessed, program: Program) -> Program | None:
+def small_program(text: BoundText, program: Program) -> Program | None:
     """The program itself, or one like it with short loops and the same stages; None if there is none."""
     if _short(program):
         return program
     tried: set[str] = set()
     for scale in LADDER:
-        one = scaled(pre, scale)
+        one = scaled(text, scale)
         if one.text in tried or len(tried) * len(program.statements) > STATEMENTS:
             continue
         try:
             if not _runs_soon(read_syntax(one, function=program.name), program, one.sizes):
                 continue
             tried.add(one.text)
-            small = read_preprocessed(one, function=program.name, strict_fp=program.strict_fp)
+            small = read_bound(one, function=program.name, strict_fp=program.strict_fp)
         except Failed:
             continue
         if _form(small) == _form(program) and _short(small):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from mdh.frontend.c.preprocess import Preprocessed
+from mdh.frontend.bound import BoundText
 
 _NUMBER = re.compile(
     r"^[ \t]*#.*$|\"[^\"\n]*\"|'[^'\n]*'"
@@ -32,17 +32,17 @@ LADDER = (Scale(5, 4, 8), Scale(3, 4, 8), Scale(2, 2, 4), Scale(1, 1, 3), Scale(
 keep texts with many different numbers as they are: they shrink only what is certainly an extent."""
 
 
-def scaled(pre: Preprocessed, scale: Scale) -> Preprocessed:
-    """`pre` with small sizes, and the same small numbers in its text."""
-    found = (_value(m[1]) for m in _NUMBER.finditer(pre.text) if m[1])
-    small = _small(sorted({n for n in (*found, *pre.sizes.values()) if n > scale.least}), scale)
+def scaled(text: BoundText, scale: Scale) -> BoundText:
+    """`text` with small sizes, and the same small numbers in its text."""
+    found = (_value(m[1]) for m in _NUMBER.finditer(text.text) if m[1])
+    small = _small(sorted({n for n in (*found, *text.sizes.values()) if n > scale.least}), scale)
 
     def number(m: re.Match[str]) -> str:
         n = None if m[1] is None else small.get(_value(m[1]))
         return m[0] if n is None else str(n)
 
-    sizes = {name: small.get(n, n) for name, n in pre.sizes.items()}
-    return replace(pre, text=_NUMBER.sub(number, pre.text), sizes=sizes)
+    sizes = {name: small.get(n, n) for name, n in text.sizes.items()}
+    return replace(text, text=_NUMBER.sub(number, text.text), sizes=sizes)
 
 
 def _value(literal: str) -> int:

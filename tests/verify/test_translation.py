@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.frontend.c.preprocess import Preprocessed
-from mdh.frontend.c.read import preprocessed, read_preprocessed
+from mdh.frontend.bound import BoundText
+from mdh.frontend.c.read import bound_text, read_bound
 from mdh.frontend.typing_rules import convert
 from mdh.ir.program import Program
 from mdh.pipeline import Pipeline
@@ -24,15 +24,15 @@ from tests.support.corpus import WORKLOADS
 SUM = "void f(int N, const float *x, float *y) { for (int i = 0; i < N; i++) y[i] = 2.0f * x[i]; }"
 
 
-def _read(text: str, **sizes: int) -> tuple[Preprocessed, Program]:
-    pre = preprocessed(Source("f.c", text), sizes)
-    return pre, read_preprocessed(pre)
+def _read(text: str, **sizes: int) -> tuple[BoundText, Program]:
+    pre = bound_text(Source("f.c", text), sizes)
+    return pre, read_bound(pre)
 
 
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_shipped_programs_agree_at_their_full_sizes(name: str) -> None:
-    pre = preprocessed(WORKLOADS[name].source, dict(WORKLOADS[name].full))
-    small = small_program(pre, read_preprocessed(pre))
+    pre = bound_text(WORKLOADS[name].source, dict(WORKLOADS[name].full))
+    small = small_program(pre, read_bound(pre))
     assert small is not None
     assert difference(small) is None
 
@@ -40,9 +40,9 @@ def test_shipped_programs_agree_at_their_full_sizes(name: str) -> None:
 @pytest.mark.parametrize("seed", range(40_000_000, 40_000_060))
 def test_random_programs_agree(seed: int) -> None:
     tree = random_statements(seed)
-    pre = preprocessed(tree.source, tree.defines)
+    pre = bound_text(tree.source, tree.defines)
     try:
-        program = read_preprocessed(pre)
+        program = read_bound(pre)
     except Failed:
         return
     validate(pre, program)
@@ -58,8 +58,8 @@ def test_planted_faults_are_found(fault: str) -> None:
         tree = random_statements(seed)
         with planted(FAULTS[fault]()):
             try:
-                pre = preprocessed(tree.source, tree.defines)
-                small = small_program(pre, read_preprocessed(pre))
+                pre = bound_text(tree.source, tree.defines)
+                small = small_program(pre, read_bound(pre))
             except Failed:
                 continue
             if small is not None and difference(small) is not None:
@@ -142,7 +142,7 @@ def test_it_is_done_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     pre, program = _read(SUM, N=1000)
     validate(pre, program)
 
-    def never(pre: Preprocessed, program: Program) -> None:
+    def never(pre: BoundText, program: Program) -> None:
         raise AssertionError("compared again")
 
     monkeypatch.setattr(comparison, "misread", never)

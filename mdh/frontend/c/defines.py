@@ -3,15 +3,14 @@
 import re
 from collections.abc import Mapping
 
-from mdh.diagnostics import Diagnostic, Failed, Label
+from mdh.diagnostics import Diagnostic, Failed
 from mdh.frontend.c.typedefs import integer_names
-from mdh.ir.dtype import DType, integer_range
+from mdh.frontend.sizes import short, size_value
 from mdh.source import Source, Span
 from mdh.wording import meant
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.S)
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_DIGITS = re.compile(r"[-+]?[0-9]+")
 _KEYWORDS = frozenset({
     "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
     "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict",
@@ -41,10 +40,10 @@ def sort_defines(source: Source, defines: Mapping[str, str | int]) -> tuple[dict
     unknown: list[Diagnostic] = []
     for name, value in defines.items():
         if name in parameters:
-            sizes[name] = _size(name, value, parameters[name])
+            sizes[name] = size_value(name, value, parameters[name])
             continue
         if isinstance(value, int) and abs(value) >= 2**64:
-            headline = f"`{name}` is bound to {_short(value)}, more than 64 bits hold"
+            headline = f"`{name}` is bound to {short(value)}, more than 64 bits hold"
             unknown.append(Diagnostic("C124", headline, witness=(("define", name),)))
             continue
         macros[name] = str(value)
@@ -81,34 +80,21 @@ def intended(name: str, text: str) -> str:
     return f"names that can be defined here: {', '.join(open_[:8])}" if open_ else "leave it out"
 
 
-def _size(name: str, value: str | int, span: Span) -> int:
-    help_ = f"write -D {name}=1024"
-    size: int | None
-    try:
-        size = int(value, 0) if isinstance(value, str) else value
-    except ValueError:
-        # Python does not parse numbers of any length
-        size = 2**128 if _DIGITS.fullmatch(str(value).strip()) else None
-    bound = f"the size `{name}` is bound to"
-    if size is None:
-        raise _refused(name, f"{bound} `{_short(value)}`, which is no integer", span, help_)
-    if abs(size) >= 2**128:
-        raise _refused(name, f"{bound} {_short(value)}, more than 64 bits hold", span, help_)
-    return size
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:el)?if\b(.*)$", re.M)
+_DEFINED = re.compile(r"\bdefined\b\s*(?:\(\s*\w+\s*\)|\w+)")
+_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(.*(?:\\\n.*)*)$", re.M)
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
-def _short(value: str | int) -> str:
-    """A value for a message. Python does not print numbers of any length."""
-    text = hex(value) if isinstance(value, int) and abs(value) >= 2**64 else str(value)
-    return text if len(text) <= 40 else f"{text[:20]}…"
-
-
-def out_of_range(name: str, value: int, dtype: DType, span: Span) -> Failed:
-    """The error for a size that its C type cannot hold."""
-    least, most = integer_range(dtype)
-    what = f"the size `{name}` is bound to {value:,}; its type holds {least:,} to {most:,}"
-    return _refused(name, what, span, "give another value, or declare it with a wider type")
-
-
-def _refused(name: str, what: str, span: Span, help_: str) -> Failed:
-    return Failed(Diagnostic("C105", what, (Label(span, "a size"),), help=help_, witness=(("define", name),)))
+def deciding(source: Source, name: str) -> Span | None:
+    """The first condition of the preprocessor on the value of a macro, or of one that is made of it; None for
+    parameters."""
+    if name in size_spans(source):
+        return None
+    named, bodies = {name}, [(m[1], set(_WORD.findall(m[2]))) for m in _MACRO.finditer(source.text)]
+    while more := {macro for macro, words in bodies if words & named} - named:
+        named |= more
+    for found in _CONDITION.finditer(source.text):
+        if named & set(_WORD.findall(_DEFINED.sub(" ", found[1]))):
+            return Span(source, found.start(), found.end())
+    return None

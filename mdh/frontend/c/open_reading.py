@@ -6,17 +6,16 @@ the ends of the ranges give its factors, and show that the stages are the same t
 depends on the sizes, for they stand nowhere else.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from pycparser import c_ast
 
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.frontend.c.cparse import parse_function
-from mdh.frontend.c.open_defines import CODE as RANGE
 from mdh.frontend.c.places import Places, nodes_in
 from mdh.frontend.c.preprocess import Preprocessed
-from mdh.frontend.open_program import PLACE, opened
+from mdh.frontend.open_program import PLACE, read_at_ends
 from mdh.ir.open_size import OpenSize
 from mdh.ir.program import Program
 
@@ -27,24 +26,11 @@ def read_open(pre: Preprocessed, opens: Sequence[OpenSize], function: str | None
     """The program at the largest sizes, with what depends on open sizes. pre: bound to the largest. Raises
     Failed C125, C126, and what reading at the ends of the ranges finds."""
     _check_text(pre, opens, function)
-    largest = read(pre)
-    kept = [o for o in opens if largest.scalar_of.get(o.name) is not None]
-    for o in opens:
-        if o not in kept:
-            headline = f"`{o.name}` cannot stay open: `{largest.name}` has no such parameter"
-            raise Failed(Diagnostic(RANGE, headline, help="bind it", witness=(("define", o.name),)))
-    ends = {o.name: _at(pre, {o.name: o.least}, read) for o in opens}
-    least = _at(pre, {o.name: o.least for o in opens}, read)
-    return opened(largest, ends, least, opens, conditions=_conditions(pre, function))
-
-
-def _at(pre: Preprocessed, sizes: Mapping[str, int], read: Read) -> Program:
-    """The program at other sizes. What is wrong there says where."""
-    try:
-        return read(replace(pre, sizes={**pre.sizes, **sizes}))
-    except Failed as failed:
-        note = "with " + ", ".join(f"{name} = {value}" for name, value in sizes.items())
-        raise Failed(*(replace(d, notes=(*d.notes, note)) for d in failed.diagnostics)) from failed
+    return read_at_ends(
+        opens,
+        lambda sizes: read(replace(pre, sizes={**pre.sizes, **sizes})),
+        lambda: _conditions(pre, function),
+    )
 
 
 def _conditions(pre: Preprocessed, function: str | None) -> bool:

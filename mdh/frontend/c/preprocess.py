@@ -12,6 +12,7 @@ from typing import Any
 import pcpp
 
 from mdh.diagnostics import Diagnostic, Failed, Label
+from mdh.frontend.bound import BoundText
 from mdh.frontend.c.defines import first_place, sort_defines
 from mdh.frontend.c.eighths import HIDDEN, TYPEDEFS
 from mdh.frontend.c.header_constants import CONSTANTS, header_of
@@ -61,15 +62,12 @@ JOINED = frozenset(("++", "--", "&&", "||", "<<", ">>", "->", "/*", "//", "==", 
 
 
 @dataclass(frozen=True, slots=True)
-class Preprocessed:
-    """text: C with #line marks that lead back to `source`. sizes: parameters bound by defines. macros: the
-    other defines. constants: integer macros of the file and of the defines. included: the name of a file in
-    #line marks -> the line of `source` that includes it. parameters: macros that stay open, which become
-    integer parameters in front of the function's own."""
+class Preprocessed(BoundText):
+    """text: C with #line marks that lead back to `source`. macros: the defines that are no sizes. constants:
+    integer macros of the file and of the defines. included: the name of a file in #line marks -> the line of
+    `source` that includes it. parameters: macros that stay open, which become integer parameters in front of
+    the function's own."""
 
-    source: Source
-    text: str
-    sizes: dict[str, int]
     macros: dict[str, str]
     constants: dict[str, int]
     included: dict[str, int]

@@ -1,7 +1,6 @@
-"""C text to a Program: the entry point of the front end."""
+"""C text to a Program: the entry point of the front end, as `mdh.frontend.read.Language` has it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from pycparser import c_ast
@@ -12,6 +11,7 @@ from mdh.frontend.c.collect import collected, raise_collected
 from mdh.frontend.c.cparse import ParsedFunction, parse_function
 from mdh.frontend.c.ctypes_of import is_const, scalar_type
 from mdh.frontend.c.declared_tables import read_table
+from mdh.frontend.c.defines import deciding, size_spans
 from mdh.frontend.c.lift_expr import lift
 from mdh.frontend.c.literals import check_enumerator
 from mdh.frontend.c.open_reading import read_open
@@ -21,6 +21,7 @@ from mdh.frontend.c.signature import read_signature
 from mdh.frontend.c.source_limits import limited_depth
 from mdh.frontend.c.specifiers import check_specifiers
 from mdh.frontend.c.syntax_of import UnknownConstructError, function_of
+from mdh.frontend.heading import Heading
 from mdh.frontend.program import Text, program_of
 from mdh.frontend.typing_rules import convert
 from mdh.ir.open_size import OpenSize
@@ -28,15 +29,10 @@ from mdh.ir.program import Program
 from mdh.ir.syntax import Function
 from mdh.source import Source
 
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """parameters: their names in C's order, sizes included whether bound or not. shapes: of each array, the
-    extents that are plain names, None for the others."""
-
-    name: str
-    parameters: tuple[str, ...]
-    shapes: Mapping[str, tuple[str | None, ...]]
+__all__ = [
+    "bound_text", "deciding", "free_sizes", "read_bound", "read_heading", "read_program", "read_syntax",
+    "size_spans",
+]  # fmt: skip
 
 
 def read_heading(
@@ -73,11 +69,11 @@ def read_program(
     allow: Iterable[str] = (),
 ) -> Program:
     """The Program of a C function. Raises Failed with C1xx diagnostics."""
-    pre = preprocessed(source, defines)
-    return read_preprocessed(pre, function=function, strict_fp=strict_fp, allow=allow)
+    pre = bound_text(source, defines)
+    return read_bound(pre, function=function, strict_fp=strict_fp, allow=allow)
 
 
-def preprocessed(
+def bound_text(
     source: Source, defines: Mapping[str, str | int] = {}, opens: Iterable[str] = ()
 ) -> Preprocessed:
     """The text with its macros expanded. opens: as of `preprocess`. Raises Failed with C1xx diagnostics."""
@@ -85,7 +81,7 @@ def preprocessed(
         return preprocess(source, defines, opens)
 
 
-def read_preprocessed(
+def read_bound(
     pre: Preprocessed,
     *,
     function: str | None = None,

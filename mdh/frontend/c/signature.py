@@ -5,16 +5,15 @@ from pycparser import c_ast
 from mdh.diagnostics import fail
 from mdh.frontend.c.collect import collected
 from mdh.frontend.c.ctypes_of import dimensions, is_const, scalar_type
-from mdh.frontend.c.defines import out_of_range
 from mdh.frontend.c.loops import constant
 from mdh.frontend.c.scope import NameScope
 from mdh.frontend.c.sink import names_in
+from mdh.frontend.limits import MOST_ELEMENTS
+from mdh.frontend.sizes import out_of_range
 from mdh.frontend.statements import Array
 from mdh.ir.dtype import EIGHTHS, DType, integer_range
 from mdh.ir.expr import Const, Var
 from mdh.ir.program import Scalar
-
-MOST_ELEMENTS = 2**40
 
 
 def read_signature(

@@ -23,9 +23,9 @@ import numpy as np
 from mdh.device.api import open_device
 from mdh.device.cache import Cache
 from mdh.diagnostics import Diagnostic, Failed
-from mdh.frontend.c.open_defines import parameters_of, split_defines, with_ranges
-from mdh.frontend.c.read import preprocessed, read_preprocessed
+from mdh.frontend.open_defines import parameters_of, split_defines, with_ranges
 from mdh.frontend.open_program import closed
+from mdh.frontend.read import bound_text, read_bound
 from mdh.ir.program import Program
 from mdh.language import LANGUAGES
 from mdh.machine import load_machine
@@ -97,10 +97,8 @@ def _read(job: Job) -> Program:
     """The program with the job's open sizes. Raises Failed with C1xx diagnostics."""
     source = Source(job.path, job.source)
     bound, opens = split_defines(source, with_ranges(dict(job.defines), job.ranges))
-    pre = preprocessed(source, bound, parameters_of(opens, job.ranges))
-    return read_preprocessed(
-        pre, function=job.function, strict_fp=job.strict_fp, allow=job.allow, opens=opens
-    )
+    text = bound_text(source, bound, parameters_of(opens, job.ranges))
+    return read_bound(text, function=job.function, strict_fp=job.strict_fp, allow=job.allow, opens=opens)
 
 
 def _measurer(given: argparse.Namespace, job: Job, program: Program) -> tuple[Role, Json]:

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from mdh.frontend.c.read import preprocessed, read_preprocessed
+from mdh.frontend.c.read import bound_text, read_bound
 from mdh.source import Source
 from mdh.verify.translation import validate
 
@@ -12,7 +12,7 @@ TEXT = """void rows(int M, int N, const float A[M][N], float y[M]) {
   }
 }
 """
-pre = preprocessed(Source("rows.c", TEXT), {"M": 3, "N": 4})
-program = read_preprocessed(pre)
+pre = bound_text(Source("rows.c", TEXT), {"M": 3, "N": 4})
+program = read_bound(pre)
 result = replace(program.stages[0].results[0], starts=(None,))
 validate(pre, replace(program, stages=(replace(program.stages[0], results=(result,)),)))

@@ -1,0 +1,17 @@
+"""A function's name and parameters, as calls from Python need them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """parameters: their names in the order of calls, sizes included whether bound or not. shapes: of each
+    array, the extents that are plain names, None for the others. results: arrays that calls may leave out,
+    because the function writes them before it reads them. fixed: values of sizes that are bound."""
+
+    name: str
+    parameters: tuple[str, ...]
+    shapes: Mapping[str, tuple[str | None, ...]]
+    results: tuple[str, ...] = ()
+    fixed: Mapping[str, int] = field(default_factory=dict)

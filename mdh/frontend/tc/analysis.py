@@ -1,0 +1,246 @@
+"""Checks the definitions of a function that need no sizes, and finds the types of its tensors."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from mdh.diagnostics import Diagnostic, Failed, Label, fail
+from mdh.frontend.tc.checks import CALL, NAME, TARGET, check
+from mdh.frontend.tc.ranges import accesses_of, names_in
+from mdh.frontend.tc.syntax import (
+    Application,
+    CallStatement,
+    Definition,
+    Expression,
+    Function,
+    Use,
+    Word,
+    operands,
+    walk,
+)
+from mdh.frontend.tc.types import (
+    KIND,
+    Typing,
+    is_function,
+    type_of,
+)
+from mdh.ir.dtype import DType
+from mdh.source import Span
+from mdh.wording import meant
+
+RESULT = "T114"
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A function whose definitions are right whatever its sizes are.
+
+    inputs: types of tensors that are parameters. scalars: types of the other parameters. sizes: names of
+    extents, and of integer scalars that subscripts or ranges use, in order. tensors: types of all tensors;
+    ranks: their numbers of positions.
+    """
+
+    function: Function
+    inputs: Mapping[str, DType]
+    scalars: Mapping[str, DType]
+    sizes: tuple[str, ...]
+    tensors: Mapping[str, DType]
+    ranks: Mapping[str, int]
+    calls: Mapping[str, "Analysis"] = field(default_factory=dict)
+
+    @cached_property
+    def typing(self) -> Typing:
+        return Typing(dict(self.tensors), dict(self.scalars))
+
+    @cached_property
+    def fixed(self) -> frozenset[str]:
+        """Names that are no indices: sizes and scalars."""
+        return frozenset((*self.sizes, *self.scalars))
+
+    def indices(self, d: Definition) -> tuple[str, ...]:
+        """Those of the target, then those that are reduced, in the order of the text."""
+        names = [w.text for w in d.indices]
+        names += [u.name for u in names_in(d.value) if u.name not in self.fixed]
+        return tuple(dict.fromkeys(names))
+
+    def reduced(self, d: Definition) -> tuple[str, ...]:
+        kept = {w.text for w in d.indices}
+        return tuple(n for n in self.indices(d) if n not in kept)
+
+    def accesses(self, d: Definition) -> list[Application]:
+        return accesses_of(d.value, self.tensors)
+
+
+def analyse(function: Function, functions: Mapping[str, Function], above: tuple[str, ...] = ()) -> Analysis:
+    """The analysis of a function and of those that it calls. above: the functions that call it. Raises Failed
+    with T1xx diagnostics."""
+    inputs, ranks, scalars = _parameters(function)
+    calls = _calls(function, functions, above)
+    found = list[Diagnostic]()
+    callees = {name: (a.function, a.ranks) for name, a in calls.items()}
+    for s in function.body:
+        try:
+            check(s, function, inputs, scalars, ranks, callees)
+        except Failed as failed:
+            found += failed.diagnostics
+    if found:
+        raise Failed(*found)
+    for r in function.results:
+        if r.text not in ranks:
+            raise fail(
+                RESULT,
+                f"`{function.name.text}` never computes its result `{r.text}`",
+                r.span,
+                help=f"define it: {r.text}(i) = …",
+            )
+    sizes = _sizes(function, scalars, ranks)
+    types = _types(function, inputs, scalars, calls)
+    return Analysis(function, inputs, scalars, sizes, types, ranks, calls)
+
+
+def _parameters(f: Function) -> tuple[dict[str, DType], dict[str, int], dict[str, DType]]:
+    """The types and the ranks of tensors, and the types of scalars."""
+    inputs, ranks, scalars = dict[str, DType](), dict[str, int](), dict[str, DType]()
+    for p in f.parameters:
+        if p.name.text in inputs or p.name.text in scalars:
+            raise fail(
+                NAME, f"two parameters are called `{p.name.text}`", p.name.span, help="rename one of them"
+            )
+        if p.extents:
+            inputs[p.name.text] = type_of(p.kind)
+            ranks[p.name.text] = len(p.extents)
+        else:
+            scalars[p.name.text] = type_of(p.kind)
+    for p in f.parameters:
+        for n in p.extents:
+            if isinstance(n, Word) and scalars.get(n.text) is not None and scalars[n.text].is_float:
+                raise fail(
+                    KIND,
+                    f"the extent `{n.text}` is a {scalars[n.text].name}",
+                    n.span,
+                    help="sizes are integers",
+                )
+    seen = set[str]()
+    for r in f.results:
+        if r.text in seen:
+            raise fail(NAME, f"the result `{r.text}` is named twice", r.span, help="name it once")
+        if r.text in inputs or r.text in scalars:
+            raise fail(
+                TARGET,
+                f"the result `{r.text}` is a parameter, which is never changed",
+                r.span,
+                help="give the result a name of its own",
+            )
+        seen.add(r.text)
+    return inputs, ranks, scalars
+
+
+def _calls(f: Function, functions: Mapping[str, Function], above: tuple[str, ...]) -> dict[str, Analysis]:
+    out: dict[str, Analysis] = {}
+    for s in f.body:
+        if isinstance(s, CallStatement):
+            name = s.function.text
+            if name not in functions:
+                raise fail(
+                    CALL,
+                    f"`{name}` is no function of this text",
+                    s.function.span,
+                    help=meant(
+                        name, functions, cutoff=0.5, otherwise=f"write def {name}(…) -> (…) {{ … }} first"
+                    ),
+                )
+            if name in (*above, f.name.text):
+                raise fail(
+                    CALL,
+                    f"`{name}` calls itself",
+                    s.function.span,
+                    help="compute it in statements of its own",
+                )
+            if name not in out:
+                out[name] = analyse(functions[name], functions, (*above, f.name.text))
+    return out
+
+
+def _sizes(f: Function, scalars: Mapping[str, DType], ranks: Mapping[str, int]) -> tuple[str, ...]:
+    out = dict.fromkeys(n.text for p in f.parameters for n in p.extents if isinstance(n, Word))
+    counted = list[Expression]()
+    for s in f.body:
+        if isinstance(s, Definition):
+            counted += [x for r in s.ranges for x in (r.first, r.end)]
+            counted += [e for a in accesses_of(s.value, ranks) for e in a.arguments]
+    for u in (u for e in counted for u in _plain_names(e, ranks)):
+        if u.name in scalars:
+            if scalars[u.name].is_float:
+                raise fail(
+                    KIND,
+                    f"the subscript `{u.name}` is a {scalars[u.name].name}",
+                    u.span,
+                    help="subscripts are integers",
+                )
+            out[u.name] = None
+    return tuple(out)
+
+
+def _plain_names(e: Expression, tensors: Mapping[str, int]) -> Iterator[Use]:
+    """The names in a subscript, but for those in the subscripts of tensors inside of it."""
+    if isinstance(e, Application) and e.name in tensors:
+        return
+    if isinstance(e, Use):
+        yield e
+    for x in operands(e):
+        yield from _plain_names(x, tensors)
+
+
+def _types(
+    f: Function, inputs: Mapping[str, DType], scalars: Mapping[str, DType], calls: Mapping[str, Analysis]
+) -> dict[str, DType]:
+    """The types of all tensors. A tensor has the type of the first value that is not made of literals
+    alone."""
+    out = dict(inputs)
+    of_tensor: dict[str, list[Definition]] = {}
+    for s in f.body:
+        if isinstance(s, CallStatement):
+            callee = calls[s.function.text]
+            out |= {
+                t.text: callee.tensors[r.text]
+                for t, r in zip(s.targets, callee.function.results, strict=True)
+            }
+            for a, p in zip(s.arguments, callee.function.parameters, strict=True):
+                of_tensor.setdefault(a.text, [])
+                if a.text in out and out[a.text] != type_of(p.kind):
+                    labels = (Label(a.span), Label(p.kind.span, "the parameter's type"))
+                    headline = (
+                        f"`{a.text}` holds {out[a.text].name}, `{p.name.text}` takes {type_of(p.kind).name}"
+                    )
+                    raise Failed(
+                        Diagnostic(CALL, headline, labels, help="convert it first: X(i) = float(Y(i))")
+                    )
+            continue
+        same = of_tensor.setdefault(s.target.text, [])
+        same.append(s)
+        if s.target.text in out:
+            continue
+        every = [d for d in f.body if isinstance(d, Definition) and d.target.text == s.target.text]
+        # the target has no type yet, also where its own elements are read
+        typing = Typing({**out, s.target.text: None}, dict(scalars))
+        found = next((t for d in every if _ready(d, out) and (t := typing.of(d.value)) is not None), None)
+        out[s.target.text] = found or Typing(out, dict(scalars)).stored(every[0].value)
+    for s in f.body:
+        if isinstance(s, Definition):
+            typing = Typing(out, dict(scalars))
+            typing.of(s.value)
+            for e in (e for a in accesses_of(s.value, out) for e in a.arguments):
+                kind = typing.of(e)
+                if kind is not None and kind.is_float:
+                    raise fail(KIND, "a subscript is a float", _place(e), help="subscripts are integers")
+    return out
+
+
+def _ready(d: Definition, known: Mapping[str, DType]) -> bool:
+    """Whether the types of all tensors in a value are known, save the one that it defines."""
+    names = (x.name for x in walk(d.value) if isinstance(x, Application) and not is_function(x.name))
+    return all(n in known or n == d.target.text for n in names)
+
+
+def _place(e: Expression) -> Span:
+    return e.whole if isinstance(e, Application) else e.span

@@ -1,0 +1,220 @@
+"""Tensor Comprehensions to a Program: the entry point of the front end."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from mdh.diagnostics import Diagnostic, Failed, Label, fail
+from mdh.frontend.bound import BoundText
+from mdh.frontend.heading import Heading
+from mdh.frontend.nest import INT, Nest, c_name, read_nest, words
+from mdh.frontend.sizes import size_values
+from mdh.frontend.tc.analysis import Analysis, analyse
+from mdh.frontend.tc.nests import Names, body_of, sum_of
+from mdh.frontend.tc.parser import parse
+from mdh.frontend.tc.resolve import Resolution, resolve, size_counts
+from mdh.frontend.tc.syntax import Definition, Function, Literal, Use, Word, walk
+from mdh.frontend.types import C_TYPES
+from mdh.frontend.typing_rules import FUNCTIONS
+from mdh.ir import syntax as c
+from mdh.ir.open_size import OpenSize
+from mdh.ir.program import Program
+from mdh.source import Source, Span
+from mdh.wording import meant
+
+CHOICE, OPEN = "T116", "T120"
+
+
+def bound_text(source: Source, defines: Mapping[str, str | int] = {}, opens: Iterable[str] = ()) -> BoundText:
+    """The text with its sizes bound. Raises Failed with T1xx diagnostics, C105, C123."""
+    places = size_spans(source)
+    return BoundText(source, source.text, size_values(source.name, defines, places))
+
+
+def size_spans(source: Source) -> dict[str, Span]:
+    """The names of all functions' sizes, with their places."""
+    out: dict[str, Span] = {}
+    for f in parse(source):
+        for p in f.parameters:
+            for n in (*(x for x in p.extents if isinstance(x, Word)), *(() if p.extents else (p.name,))):
+                out.setdefault(n.text, n.span)
+    return out
+
+
+def deciding(source: Source, name: str) -> Span | None:
+    """None: no value decides what the text is."""
+    return None
+
+
+def read_bound(
+    text: BoundText,
+    *,
+    function: str | None = None,
+    strict_fp: bool = False,
+    allow: Iterable[str] = (),
+    opens: Sequence[OpenSize] = (),
+) -> Program:
+    """The Program of a function. opens: sizes that stay open; the text is bound to their largest values.
+    Raises Failed with T1xx diagnostics, and C1xx for what is wrong about accesses and sizes."""
+    if opens:
+        _check_open(text, opens, function)
+    return read_nest(text, lambda at: _written(at, function), strict_fp=strict_fp, allow=allow, opens=opens)
+
+
+def read_syntax(text: BoundText, *, function: str | None = None) -> c.Function:
+    """The function as a loop nest in C. Raises Failed with T1xx diagnostics."""
+    return _written(text, function).function
+
+
+def read_heading(
+    source: Source,
+    *,
+    defines: Mapping[str, str | int] = {},
+    function: str | None = None,
+    opens: Iterable[str] = (),
+) -> Heading:
+    """A function's name and parameters. Raises Failed with T1xx diagnostics."""
+    text = bound_text(source, defines)
+    analysis = _analysis(text, function)
+    names = _names(analysis)
+    shapes = {
+        names.tensors[p.name.text]: tuple(
+            names.sizes.get(n.text) if isinstance(n, Word) else None for n in p.extents
+        )
+        for p in analysis.function.parameters
+        if p.extents
+    }
+    results = tuple(names.tensors[r.text] for r in analysis.function.results)
+    parameters = _order(analysis, names)
+    kept = set(opens)
+    fixed = {names.sizes[n]: v for n, v in text.sizes.items() if n in names.sizes and n not in kept}
+    return Heading(names.function, (*parameters, *results), shapes, results, fixed)
+
+
+def free_sizes(
+    source: Source,
+    *,
+    defines: Mapping[str, str | int] = {},
+    function: str | None = None,
+    opens: Iterable[str] = (),
+) -> tuple[str, ...]:
+    """Sizes that no define binds, in order."""
+    text = bound_text(source, defines)
+    analysis = _analysis(text, function)
+    names = _names(analysis)
+    return tuple(names.sizes[n] for n in analysis.sizes if n not in text.sizes)
+
+
+def _written(text: BoundText, function: str | None) -> Nest:
+    analysis = _analysis(text, function)
+    nest, names = _nest(analysis, resolve(analysis, size_counts(analysis, text.sizes)))
+    sizes = {names.sizes[n]: text.sizes[n] for n in analysis.sizes}
+    results = frozenset(names.tensors[r.text] for r in analysis.function.results)
+    return Nest(nest, analysis.function.name.span, sizes, results)
+
+
+def _analysis(text: BoundText, function: str | None) -> Analysis:
+    given = text.source if text.text == text.source.text else Source(text.source.name, text.text)
+    functions = {f.name.text: f for f in parse(given)}
+    return analyse(_chosen(functions, function, given), functions)
+
+
+def _chosen(functions: Mapping[str, Function], name: str | None, source: Source) -> Function:
+    """The function that is meant: the only one, or the one that is named, by its name here or in C."""
+    if name is None:
+        if len(functions) > 1:
+            known = ", ".join(functions)
+            places = tuple(Label(f.name.span) for f in functions.values())[:4]
+            headline = f"`{source.name}` defines {len(functions)} functions"
+            raise Failed(
+                Diagnostic(
+                    CHOICE,
+                    headline,
+                    places,
+                    help=f"choose one: --function {next(iter(functions))}; there are {known}",
+                )
+            )
+        return next(iter(functions.values()))
+    found = functions.get(name) or next((f for n, f in functions.items() if c_name(n, set()) == name), None)
+    if found is None:
+        hint = meant(name, functions, cutoff=0.5, otherwise=f"there are {', '.join(functions)}")
+        raise fail(CHOICE, f"`{source.name}` defines no function `{name}`", help=hint)
+    return found
+
+
+def _names(analysis: Analysis, resolution: Resolution | None = None) -> Names:
+    """What everything is called in C. A size that is called like a tensor is `NAME_size`."""
+    taken = words(FUNCTIONS)
+    f = analysis.function
+    function = c_name(f.name.text, taken)
+    tensors, scalars = dict[str, str](), dict[str, str]()
+    for p in f.parameters:
+        (tensors if p.extents else scalars)[p.name.text] = c_name(p.name.text, taken)
+    for r in f.results:
+        tensors[r.text] = c_name(r.text, taken)
+    sizes = {
+        n: scalars[n] if n in scalars else c_name(n if n not in taken else f"{n}_size", taken)
+        for n in analysis.sizes
+    }
+    for name in resolution.types if resolution is not None else ():
+        if name not in tensors:
+            tensors[name] = c_name(name, taken)
+    return Names(function, tensors, sizes, scalars, frozenset(taken))
+
+
+def _order(analysis: Analysis, names: Names) -> tuple[str, ...]:
+    """Parameters in C: sizes that are no parameters of the text, scalars that are sizes of its tensors, then
+    the parameters of the text."""
+    extents = {n.text for p in analysis.function.parameters for n in p.extents if isinstance(n, Word)}
+    front = [n for n in analysis.sizes if n not in analysis.scalars or n in extents]
+    rest = [p.name.text for p in analysis.function.parameters if p.extents or p.name.text not in extents]
+    given = {**names.scalars, **{n: t for n, t in names.tensors.items() if n not in names.scalars}}
+    return (*(names.sizes[n] for n in front), *(given[n] for n in rest))
+
+
+def _nest(analysis: Analysis, resolution: Resolution) -> tuple[c.Function, Names]:
+    """The function in C."""
+    names, f = _names(analysis, resolution), analysis.function
+    spans = {p.name.text: p.name.span for p in f.parameters}
+    declared: dict[str, c.Declaration] = {}
+    for n in analysis.sizes:
+        if n not in analysis.scalars:
+            place = next(
+                x.span for p in f.parameters for x in p.extents if isinstance(x, Word) and x.text == n
+            )
+            declared[names.sizes[n]] = c.Declaration(names.sizes[n], INT, span=place)
+    for n, kind in analysis.scalars.items():
+        declared[names.scalars[n]] = c.Declaration(names.scalars[n], C_TYPES[kind], span=spans[n])
+    for n, extents in resolution.extents.items():
+        counts = tuple(
+            c.Number(str(x.value)) if x.form is None else sum_of(x.form, names.sizes) for x in extents
+        )
+        declared[names.tensors[n]] = c.Declaration(
+            names.tensors[n], C_TYPES[resolution.types[n]], counts, span=resolution.spans[n]
+        )
+    order = (*_order(analysis, names), *(names.tensors[r.text] for r in f.results))
+    temporary = tuple(d for name, d in declared.items() if name not in order)
+    body = c.Block((*temporary, *body_of(resolution, names)))
+    return c.Function(names.function, tuple(declared[n] for n in order), (), body), names
+
+
+def _check_open(text: BoundText, opens: Sequence[OpenSize], function: str | None) -> None:
+    """Raises Failed T120 for open sizes that do more than bound ranges."""
+    analysis = _analysis(text, function)
+    resolution = resolve(analysis, size_counts(analysis, text.sizes))
+    names = {o.name for o in opens}
+    for d in (s for s in analysis.function.body if isinstance(s, Definition)):
+        for e in walk(d.value):
+            if isinstance(e, Use | Literal) and getattr(e, "name", "") in names:
+                raise fail(
+                    OPEN,
+                    f"the open size `{e.span.text}` is used in a value or a subscript",
+                    e.span,
+                    help="open sizes stand in extents and ranges alone; bind it",
+                )
+    for r in resolution.definitions:
+        for n, found in r.ranges.items():
+            if found.other is not None:
+                labels = (Label(found.span), Label(found.other, "bounds it too"))
+                headline = (
+                    f"the range of `{n}` takes the least of several extents, which may change with open sizes"
+                )
+                raise Failed(Diagnostic(OPEN, headline, labels, help="bind the sizes"))

@@ -1,0 +1,154 @@
+"""The types and functions of Tensor Comprehensions, in terms of C.
+
+A value has the common type of the tensors and scalars that it is made of, by C's conversions. Literals have
+none of their own: `0.5 * A(i)` is a float where A holds floats. A function without the suffix `f` computes in
+the type of its arguments.
+"""
+
+from collections.abc import Mapping
+
+from mdh.diagnostics import Failed, fail
+from mdh.frontend.tc.syntax import (
+    Application,
+    Choice,
+    Expression,
+    ExtentOf,
+    Literal,
+    Negation,
+    Operation,
+    Use,
+    Word,
+    walk,
+)
+from mdh.frontend.types import TYPES
+from mdh.frontend.typing_rules import FUNCTIONS
+from mdh.ir.dtype import F32, I32, NARROW, DType, common
+from mdh.ir.expr import COMPARISONS
+from mdh.source import Span
+from mdh.wording import meant
+
+TYPE, FUNCTION, KIND = "T101", "T106", "T112"
+INTEGER = frozenset(("%", "&", "|", "^", "<<", ">>"))
+"""Operators that take integers alone."""
+_CASTS = {name: t for name, t in TYPES.items() if name not in ("byte",)}
+_CHOICES = {"min": "fmin", "max": "fmax", "abs": "fabs"}
+"""Functions of both integers and floats, and what they are for floats."""
+
+
+def type_of(word: Word) -> DType:
+    """The type that a word names. Raises Failed T101."""
+    found = TYPES.get(word.text)
+    if found is None:
+        hint = meant(word.text, TYPES, cutoff=0.6, otherwise=f"types: {', '.join(TYPES)}")
+        raise fail(TYPE, f"`{word.text}` is no type", word.span, help=hint)
+    return found
+
+
+def is_function(name: str) -> bool:
+    return name in _CHOICES or name in _CASTS or base_of(name) is not None
+
+
+def base_of(name: str) -> str | None:
+    """The function of math.h without the suffix; None if there is none."""
+    if name in FUNCTIONS:
+        return name
+    short = name.removesuffix("f")
+    return short if short in FUNCTIONS and short != name else None
+
+
+def cast_of(name: str) -> DType | None:
+    """The type that `float(x)` converts to."""
+    return _CASTS.get(name)
+
+
+def float_form(name: str) -> str | None:
+    """The function of math.h that `min`, `max` or `abs` is for floats."""
+    return _CHOICES.get(name)
+
+
+def unknown_function(name: str, span: Span, tensors: list[str]) -> Failed:
+    """T106 for a name that is neither a function nor a tensor."""
+    known = [*FUNCTIONS, *_CHOICES]
+    hint = meant(
+        name,
+        [*tensors, *known],
+        cutoff=0.75,
+        otherwise=f"functions: {', '.join(sorted(known))}; casts: float(x)",
+    )
+    return fail(FUNCTION, f"`{name}` is neither a tensor nor a function that mdh has", span, help=hint)
+
+
+class Typing:
+    """The types of names: `tensors` of elements, None if not known yet; `scalars` of parameters."""
+
+    def __init__(self, tensors: Mapping[str, DType | None], scalars: Mapping[str, DType]) -> None:
+        self.tensors, self.scalars = tensors, scalars
+
+    def of(self, e: Expression) -> DType | None:
+        """The type of a value; None if it is made of literals alone. Raises Failed T112."""
+        match e:
+            case Literal():
+                return None
+            case Use(name, _):
+                return self.scalars.get(name, I32)
+            case ExtentOf():
+                return I32
+            case Application():
+                return self._application(e)
+            case Negation(op, operand, span):
+                inner = self.of(operand)
+                if op == "~" and inner is not None and inner.is_float:
+                    raise fail(KIND, "`~` needs an integer", span)
+                return I32 if op == "!" else inner
+            case Operation(op, left, right, span):
+                a, b = self.of(left), self.of(right)
+                if op in INTEGER and any(t is not None and t.is_float for t in (a, b)):
+                    raise fail(
+                        KIND,
+                        f"`{op}` needs integers",
+                        span,
+                        help="fmod(x, y) is for floats" if op == "%" else "",
+                    )
+                return I32 if op in COMPARISONS else self.joined(a, b)
+            case Choice(cond, then, other):
+                self.of(cond)
+                return self.joined(self.of(then), self.of(other))
+
+    def _application(self, e: Application) -> DType | None:
+        if e.name in self.tensors:
+            return self.tensors[e.name]
+        cast = cast_of(e.name)
+        if cast is not None:
+            return cast
+        found: DType | None = None
+        for a in e.arguments:
+            found = self.joined(found, self.of(a))
+        if e.name in _CHOICES and (found is None or not found.is_float):
+            return found or I32
+        single = base_of(e.name) != e.name and e.name not in _CHOICES
+        return F32 if single or found is None or not found.is_float else found
+
+    @staticmethod
+    def joined(a: DType | None, b: DType | None) -> DType | None:
+        return common(a, b) if a is not None and b is not None else a or b
+
+    def stored(self, e: Expression) -> DType:
+        """The type of a tensor that holds the value: of literals alone, `int` or `float`."""
+        found = self.of(e)
+        if found is None:
+            return F32 if any(is_float_literal(x) for x in _literals(e)) else I32
+        return found
+
+
+def computed(t: DType | None) -> DType | None:
+    """The type in which values of type t are computed."""
+    return F32 if t in NARROW else t
+
+
+def is_float_literal(x: Literal) -> bool:
+    text = x.text.lower()
+    return "p" in text if text.startswith("0x") else any(c in text for c in ".ef")
+
+
+def _literals(e: Expression) -> list[Literal]:
+    return [x for x in walk(e) if isinstance(x, Literal)]
