@@ -5,6 +5,8 @@
     plan = mdh.check("matmul.c", "matmul.mdh", "a100")
     for diagnostic in mdh.warnings(plan): ...
     tuned = mdh.tune("matmul.c", "matmul.mdh", "cuda:0", budget="5m")
+    C = mdh.tc("def mm(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }").mm(A, B)
+    C = mdh.einsum("bmk,bkn->bmn", A, B)
 
 Names are loaded when they are first used: `import mdh` costs nothing.
 """
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mdh.api.autotune import autotune
     from mdh.api.compile import check, compile
+    from mdh.api.definitions import c, diesel, einsum, tc
     from mdh.api.kernel import Kernel
     from mdh.api.opening import open
     from mdh.api.tune import tune
@@ -28,18 +31,26 @@ __all__ = [
     "Kernel",
     "Source",
     "autotune",
+    "c",
     "check",
     "compile",
+    "diesel",
+    "einsum",
     "open",
+    "tc",
     "tune",
     "tune_over",
     "warnings",
 ]
 _HOMES = {
     "autotune": "mdh.api.autotune",
+    "c": "mdh.api.definitions",
     "check": "mdh.api.compile",
     "compile": "mdh.api.compile",
+    "diesel": "mdh.api.definitions",
+    "einsum": "mdh.api.definitions",
     "open": "mdh.api.opening",
+    "tc": "mdh.api.definitions",
     "tune": "mdh.api.tune",
     "tune_over": "mdh.api.tune_over",
     "warnings": "mdh.api.warned",

@@ -9,6 +9,10 @@ from mdh.diagnostics import fail
 from mdh.source import Source
 
 C_LIMIT = 1 << 18
+EINSUM = ".einsum"
+"""The ending of texts such as `ij,jk->ik`."""
+PROGRAMS = (".c", ".tc", ".diesel", EINSUM)
+"""The endings of programs."""
 SCHEDULE_LIMIT = 1 << 17
 """Bytes. The largest hand-written nests are a few kilobytes; a file beyond this is not what it seems. A
 schedule of a hundred stages takes a third of its limit, and parsing it all stays under a second."""
@@ -23,6 +27,15 @@ def read_text(path: str, *, limit: int) -> Source:
     """The text of `path`, named as it is given. Raises Failed: F101 no such file, F102 not a file, F103 not
     readable, F104 not text, F105 more than `limit` bytes."""
     return decode(path, _read_bytes(path, limit))
+
+
+def read_program_text(path: str) -> Source:
+    """The text of a program. A path such as `ij,jk->ik.einsum` is the text itself, unless there is such a
+    file. Raises Failed F101 to F105."""
+    text = path.removesuffix(EINSUM)
+    if text != path and not os.path.exists(path):
+        return Source(path, text)
+    return read_text(path, limit=C_LIMIT)
 
 
 def decode(name: str, data: bytes) -> Source:
@@ -68,7 +81,7 @@ def reason(error: Exception) -> str:
 
 def _inside(path: str) -> str:
     """A hint that names a file of the folder."""
-    names = sorted(p.name for p in Path(path).iterdir() if p.suffix in (".c", ".mdh"))
+    names = sorted(p.name for p in Path(path).iterdir() if p.suffix in (*PROGRAMS, ".mdh"))
     return f"it holds {', '.join(names[:5])}" if names else "give a file"
 
 

@@ -15,7 +15,7 @@ from mdh.pipeline import Hook, Pipeline, silent
 from mdh.schedule.cases import Table, narrowed, only, table_of
 from mdh.schedule.model import Schedule, SizeCase
 from mdh.source import Source
-from mdh.textfile import C_LIMIT, SCHEDULE_LIMIT, read_text
+from mdh.textfile import SCHEDULE_LIMIT, read_program_text, read_text
 
 Text = str | PathLike[str] | Source
 """A path, or the text itself as a Source."""
@@ -89,15 +89,13 @@ def read_given(
         raise fail("F109", "holes need a schedule", help="give schedule=PATH")
     parsed = None
     if schedule is not None:
-        parsed = narrowed(
-            Pipeline(hook).schedule(_source("schedule", schedule, SCHEDULE_LIMIT), values), bound
-        )
-    source, table = _source("file", file, C_LIMIT), table_of(parsed)
+        parsed = narrowed(Pipeline(hook).schedule(_source("schedule", schedule), values), bound)
+    source, table = _source("file", file), table_of(parsed)
     ranges = () if table is None else table.hull
     return GivenTexts(source, parsed, bound, function, strict_fp, deterministic, allowed_of(allow), ranges)
 
 
-def _source(option: str, text: Text, limit: int) -> Source:
+def _source(option: str, text: Text) -> Source:
     if isinstance(text, Source):
         of_type(f"the name of {option}", text.name, str, "a str")
         of_type(f"the text of {option}", text.text, str, "a str")
@@ -105,4 +103,5 @@ def _source(option: str, text: Text, limit: int) -> Source:
             raise fail("F103", f"no file can be called `{text.name}`", help="give the Source another name")
         return text
     of_type(option, text, (str, PathLike), "a path or a Source")
-    return read_text(str(fspath(text)), limit=limit)
+    path = str(fspath(text))
+    return read_program_text(path) if option == "file" else read_text(path, limit=SCHEDULE_LIMIT)

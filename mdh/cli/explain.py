@@ -24,6 +24,7 @@ from mdh.report.text import entries_text, explanation_text
 from mdh.schedule.cases import by_case
 from mdh.schedule.difference import differences
 from mdh.schedule.parser import parse_schedule
+from mdh.textfile import PROGRAMS
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 SpaceOpt = Annotated[bool, typer.Option("--space", help="Count the points that the schedule's holes span.")]
@@ -33,7 +34,7 @@ HtmlOpt = Annotated[
 ]
 SubjectArg = Annotated[
     str,
-    typer.Argument(metavar="FILE.c|CODE", help="A C file, a schedule, or a code: K104.", show_default=False),
+    typer.Argument(metavar="FILE.c|CODE", help="A program, a schedule, or a code: K104.", show_default=False),
 ]
 OtherArg = Annotated[
     str | None,
@@ -152,7 +153,7 @@ def explain_difference(line: CommandLine, before: str, after: str | None, json: 
         raise line.fail(
             "F107", f"`{before}` alone: what it amounts to depends on a program", before, help=hint
         )
-    program = next((path for path in (before, after) if path.endswith(".c")), None)
+    program = next((path for path in (before, after) if path.endswith(PROGRAMS)), None)
     if program is not None:
         schedule = after if program == before else before
         hint = f"write `mdh explain {quote(program)} --schedule {quote(schedule)}`"

@@ -7,7 +7,7 @@ from functools import partial
 from mdh.checker.run import supported
 from mdh.cli.command_line import at_span, at_word
 from mdh.cli.console import log
-from mdh.cli.files import read_schedule, read_source
+from mdh.cli.files import read_schedule
 from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.cli.values import at_define, parse_defines, parse_sets
@@ -27,7 +27,7 @@ from mdh.pipeline import Checked
 from mdh.schedule.cases import narrowed, only
 from mdh.schedule.model import Schedule
 from mdh.target.text import KernelText
-from mdh.textfile import C_LIMIT
+from mdh.textfile import read_program_text
 from mdh.wording import meant
 
 TARGETS = ("cuda", "opencl", "c")
@@ -36,7 +36,7 @@ TARGETS = ("cuda", "opencl", "c")
 def load_program(request: Request, trace: Trace, ranges: Sequence[OpenSize] = ()) -> Program:
     """The program. ranges: of the sizes of a table's case."""
     line = request.line
-    source = read_source(line, request.file, limit=C_LIMIT)
+    source = at_word(line, request.file, partial(read_program_text, request.file))
     defines = parse_defines(line, request.defines)
     for word in request.allow:
         at_word(line, word, partial(consented, (word,)))

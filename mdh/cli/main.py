@@ -25,6 +25,7 @@ from mdh.cli.process_title import hide_passwords
 from mdh.diagnostics import Failed, render_json
 from mdh.ending import leave
 from mdh.release import release
+from mdh.textfile import EINSUM
 from mdh.wording import meant
 
 VERBS = {
@@ -103,7 +104,7 @@ def _run(line: CommandLine, words: Sequence[str]) -> int:
     """Runs the command and returns the exit code. Raises MemoryError."""
     try:
         outcome = get_command(app).main(
-            list(words) or ["--help"], prog_name="mdh", standalone_mode=False, obj=line
+            _with_program(line, words) or ["--help"], prog_name="mdh", standalone_mode=False, obj=line
         )
         return outcome if isinstance(outcome, int) else OK
     except Failed as failed:
@@ -123,6 +124,20 @@ def _run(line: CommandLine, words: Sequence[str]) -> int:
         return _report(line, _no_completion(line) if COMPLETION in os.environ else save_crash(line, error))
     except Exception as error:  # the border to the user: any exception here is a bug of mdh
         return _report(line, save_crash(line, error))
+
+
+def _with_program(line: CommandLine, words: Sequence[str]) -> list[str]:
+    """The words with the text of `--einsum` in the place of a program's file."""
+    out, left = list[str](), list(words)
+    while left:
+        word, equals, text = left.pop(0).partition("=")
+        if word != "--einsum":
+            out.append(f"{word}{equals}{text}")
+            continue
+        if not equals and (not left or left[0].startswith("--")):
+            raise line.fail("F107", "--einsum needs a text", "--einsum", help="write --einsum 'ij,jk->ik'")
+        out.append((text if equals else left.pop(0)) + EINSUM)
+    return out
 
 
 def _report(line: CommandLine, failed: Failed) -> int:

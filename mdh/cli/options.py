@@ -53,7 +53,14 @@ class Request:
         return tuple(p for p in (self.file, self.schedule, self.machine) if p is not None)
 
 
-FileArg = Annotated[str, typer.Argument(metavar="FILE.c", help="The C loop nest.", show_default=False)]
+FileArg = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE.c",
+        help="The program: C, .tc, .diesel, or --einsum 'ij,jk->ik' instead.",
+        show_default=False,
+    ),
+]
 ScheduleOpt = Annotated[
     str | None,
     typer.Option("--schedule", "-s", metavar="S.mdh", help="The schedule. Default: one that mdh derives."),

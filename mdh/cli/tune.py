@@ -34,8 +34,12 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 FileArg = Annotated[
     str | None,
-    typer.Argument(metavar="[FILE.c]", help="The C loop nest. Default: the listed ones.", show_default=False),
-]  # fmt: skip
+    typer.Argument(
+        metavar="[FILE.c]",
+        help="The program: C, .tc, .diesel, or --einsum TEXT. Default: the listed ones.",
+        show_default=False,
+    ),
+]
 BudgetOpt = Annotated[
     str | None, typer.Option("--budget", metavar="TIME", help="Time limit, finals included: 3h, 5m, 30s.")
 ]

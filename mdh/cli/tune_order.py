@@ -20,7 +20,7 @@ from mdh.results.goal import Goal
 from mdh.results.trial import Job
 from mdh.schedule.cases import demand_one, only
 from mdh.schedule.model import Schedule
-from mdh.textfile import C_LIMIT, SCHEDULE_LIMIT, read_text
+from mdh.textfile import SCHEDULE_LIMIT, read_program_text, read_text
 from mdh.tuner.order import Order
 from mdh.tuner.over.order import OverOrder
 from mdh.tuner.project import ProjectEntry, listed
@@ -123,7 +123,7 @@ def open_at(order: Order, ranges: Sequence[OpenSize], at: Mapping[str, int]) -> 
 def _of_entry(line: CommandLine, words: TuneWords, entry: ProjectEntry) -> Order:
     run = Pipeline()
     defines = entry.defines
-    source = at_span(entry.at("file"), lambda: read_text(entry.file, limit=C_LIMIT))
+    source = at_span(entry.at("file"), lambda: read_program_text(entry.file))
     program = at_span(
         entry.at("file"),
         lambda: run.read(

@@ -13,7 +13,7 @@ from mdh.diagnostics import fail
 from mdh.frontend.guards import negation
 from mdh.frontend.limits import MOST_TRIPS, check_size
 from mdh.frontend.program import Text
-from mdh.frontend.statements import Array, Assign, Use
+from mdh.frontend.statements import Array, Assign, Use, is_gather
 from mdh.frontend.typing_rules import binary, call, convert, select, unary
 from mdh.ir import syntax as c
 from mdh.ir.affine import Affine, from_expr, to_expr
@@ -28,7 +28,7 @@ _TYPES = {
     "int": I32, "float": F32, "double": F64, "_Float16": F16, "__bf16": BF16, "int8_t": I8, "int16_t": I16,
     "int32_t": I32, "int64_t": I64, "uint8_t": U8, "uint16_t": U16, "uint32_t": U32, "uint64_t": U64,
 }  # fmt: skip
-DIVISION = "C114"
+DIVISION, SUBSCRIPT = "C114", "C120"
 _INFINITY = Const(float("inf"), F32)
 
 
@@ -146,6 +146,11 @@ class _Walk:
         for x in e.subscripts:
             value = self.value(x, span)
             affine = from_expr(value)
+            if affine is None and not is_gather(value):
+                place = e.span or span
+                what = f"a subscript of `{e.array}` is not affine in the indices"
+                raise fail(SUBSCRIPT, what, place, label="sums of constants times indices are supported",
+                           help="also an element of a tensor of integers")  # fmt: skip
             index.append(value if affine is None else to_expr(affine))
         return Load(e.array, tuple(index), self.arrays[e.array].dtype)
 

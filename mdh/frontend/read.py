@@ -70,6 +70,9 @@ class Language(Protocol):
     def deciding(self, source: Source, name: str) -> Span | None:
         """A place where the value of a name decides what the text is, so that it cannot stay open."""
 
+    def function_names(self, source: Source) -> tuple[str, ...]:
+        """The functions that the text defines, in order."""
+
 
 def is_c(source: Source) -> bool:
     """Whether a text is C."""
@@ -125,3 +128,8 @@ def free_sizes(
 ) -> tuple[str, ...]:
     """See `Language`."""
     return language(source).free_sizes(source, defines=defines, function=function, opens=opens)
+
+
+def function_names(source: Source) -> tuple[str, ...]:
+    """See `Language`."""
+    return language(source).function_names(source)

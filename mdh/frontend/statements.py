@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from mdh.ir.affine import from_expr
 from mdh.ir.dtype import I32, DType
-from mdh.ir.expr import Binary, Expr, Load, Var, loads, walk
+from mdh.ir.expr import Binary, Expr, Load, Var, children, loads, walk
 from mdh.ir.statement import LoopVar
 from mdh.source import Span
 
@@ -100,6 +101,15 @@ def used_names(index: tuple[Expr, ...]) -> set[str]:
 def gathers(index: tuple[Expr, ...]) -> bool:
     """Whether a subscript is data: whether one of the expressions reads an array."""
     return any(True for e in index for _ in loads(e))
+
+
+def is_gather(e: Expr) -> bool:
+    """Whether this is integer arithmetic of loaded integers, constants and affine functions of the loop
+    variables."""
+    if from_expr(e) is not None or isinstance(e, Load):
+        return True
+    inner = children(e)
+    return not e.dtype.is_float and gathers(inner) and all(is_gather(c) for c in inner)
 
 
 def conflict(a: Statement, b: Statement) -> bool:

@@ -41,6 +41,25 @@ class _Lexer(c_parser.CLexer):  # type: ignore[misc]
 def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
     """The AST of the only function, or of the named one."""
     places = Places(pre.source, pre.included)
+    tree = _tree(pre, places)
+    found = [n for n in tree.ext if isinstance(n, c_ast.FuncDef)]
+    constants = tuple(n for n in tree.ext if isinstance(n, c_ast.Decl) and n.init is not None)
+    chosen = _choose(found, function, places)
+    if chosen.param_decls:
+        raise old_style(places.of(chosen.decl, chosen.decl.name))
+    _check_calls(chosen, {f.decl.name for f in found}, places)
+    _add_parameters(chosen, pre.parameters)
+    return ParsedFunction(chosen, constants, places)
+
+
+def parsed_names(pre: Preprocessed) -> tuple[str, ...]:
+    """The names of all functions that the text defines."""
+    tree = _tree(pre, Places(pre.source, pre.included))
+    return tuple(n.decl.name for n in tree.ext if isinstance(n, c_ast.FuncDef))
+
+
+def _tree(pre: Preprocessed, places: Places) -> c_ast.FileAST:
+    """The AST of a text that defines a function."""
     parser = c_parser.CParser(lexer=_Lexer)
     try:
         tree = parser.parse(pre.text, pre.source.name)
@@ -58,17 +77,10 @@ def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
             raise fail("C119", "this mdh pragma stands outside of the function", places.of(n, "mdh"),
                        help="put it in the function, before the loops it speaks of")  # fmt: skip
     write_out_enums(tree, places)
-    found = [n for n in tree.ext if isinstance(n, c_ast.FuncDef)]
-    constants = tuple(n for n in tree.ext if isinstance(n, c_ast.Decl) and n.init is not None)
-    if not found:
+    if not any(isinstance(n, c_ast.FuncDef) for n in tree.ext):
         raise fail("C106", f"`{pre.source.name}` defines no function", Span(pre.source, 0, 1),
                    help="write the computation as one C function: void f(...) { for ... }")  # fmt: skip
-    chosen = _choose(found, function, places)
-    if chosen.param_decls:
-        raise old_style(places.of(chosen.decl, chosen.decl.name))
-    _check_calls(chosen, {f.decl.name for f in found}, places)
-    _add_parameters(chosen, pre.parameters)
-    return ParsedFunction(chosen, constants, places)
+    return tree
 
 
 def _add_parameters(function: c_ast.FuncDef, names: tuple[str, ...]) -> None:

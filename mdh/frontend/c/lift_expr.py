@@ -9,12 +9,12 @@ from mdh.frontend.c.header_constants import CONSTANTS
 from mdh.frontend.c.literals import literal
 from mdh.frontend.c.scope import Local, NameScope
 from mdh.frontend.guards import negation
-from mdh.frontend.statements import Array, Use, gathers
+from mdh.frontend.statements import Array, Use, is_gather
 from mdh.frontend.tables import element_of_table
 from mdh.frontend.typing_rules import FUNCTIONS, binary, call, convert, select, unary
 from mdh.ir.affine import from_expr, to_expr
 from mdh.ir.dtype import EIGHTHS, DType, promote_integer
-from mdh.ir.expr import Const, Expr, Load, Var, children, walk
+from mdh.ir.expr import Const, Expr, Load, Var, walk
 from mdh.wording import meant
 
 _CALLED: dict[type, str] = {
@@ -291,19 +291,10 @@ def _subscript(node: c_ast.Node, array: Array, scope: NameScope) -> Expr:
         raise fail("C136", f"a subscript of `{array.name}` uses the size `{free}`, which has no value",
                    scope.places.of(node), help=f"bind it: -D {free}=1024")  # fmt: skip
     affine = from_expr(e)
-    if affine is None and not _is_gather(e):
+    if affine is None and not is_gather(e):
         raise fail("C120", f"this subscript of `{array.name}` is not affine in the loop variables",
                    scope.places.of(node),
                    label="sums of constants times loop variables are supported",
                    help="also an element of an index array: A[I[i]]")  # fmt: skip
     # the types of the C's loop variables do not change which element it is
     return e if affine is None else to_expr(affine)
-
-
-def _is_gather(e: Expr) -> bool:
-    """Whether this is integer arithmetic of loaded integers, constants and affine functions of the loop
-    variables."""
-    if from_expr(e) is not None or isinstance(e, Load):
-        return True
-    inner = children(e)
-    return not e.dtype.is_float and gathers(inner) and all(_is_gather(c) for c in inner)

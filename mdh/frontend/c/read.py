@@ -8,7 +8,7 @@ from pycparser import c_ast
 from mdh.diagnostics import fail
 from mdh.frontend.c.body import walk_function
 from mdh.frontend.c.collect import collected, raise_collected
-from mdh.frontend.c.cparse import ParsedFunction, parse_function
+from mdh.frontend.c.cparse import ParsedFunction, parse_function, parsed_names
 from mdh.frontend.c.ctypes_of import is_const, scalar_type
 from mdh.frontend.c.declared_tables import read_table
 from mdh.frontend.c.defines import deciding, size_spans
@@ -30,8 +30,8 @@ from mdh.ir.syntax import Function
 from mdh.source import Source
 
 __all__ = [
-    "bound_text", "deciding", "free_sizes", "read_bound", "read_heading", "read_program", "read_syntax",
-    "size_spans",
+    "bound_text", "deciding", "free_sizes", "function_names", "read_bound", "read_heading", "read_program",
+    "read_syntax", "size_spans",
 ]  # fmt: skip
 
 
@@ -49,6 +49,12 @@ def read_heading(
     return Heading(
         parsed.node.decl.name, tuple(p.name for p in named), {p.name: _extents(p.type) for p in named}
     )
+
+
+def function_names(source: Source) -> tuple[str, ...]:
+    """The functions that a C text defines, in order. Raises Failed C1xx."""
+    with limited_depth(source):
+        return parsed_names(preprocess(source, {}))
 
 
 def _extents(declared: c_ast.Node) -> tuple[str | None, ...]:

@@ -42,6 +42,11 @@ def deciding(source: Source, name: str) -> Span | None:
     return None
 
 
+def function_names(source: Source) -> tuple[str, ...]:
+    """A text is one function, which is called like its file. Raises Failed L1xx."""
+    return (_names(parse(source), source)[0],)
+
+
 def read_bound(
     text: BoundText,
     *,

@@ -8,7 +8,9 @@ Source of the grammar: numpy.einsum. A letter that stands twice in an operand me
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from string import ascii_letters
 
 from mdh.diagnostics import fail
 from mdh.frontend.types import TYPES
@@ -76,6 +78,39 @@ def parse(source: Source) -> Einsum:
                 help="leave it out, or give it to an operand",
             )
     return Einsum(tuple(operands), result, kind, tuple(spans), place)
+
+
+def explicit(text: str, ranks: Sequence[int]) -> str:
+    """The text with letters for `...`, and with its result. ranks: numbers of dimensions of the operands.
+    Dimensions that `...` stands for are the last ones of each operand that has them, and the first of the
+    result. Raises Failed E100 to E102."""
+    source = Source("einsum", text)
+    operands, arrow, result = re.sub(r"\s", "", text).partition("->")
+    parts = operands.split(",")
+    if len(parts) != len(ranks):
+        raise fail(
+            SYNTAX, f"there are {len(parts)} operands in the text, {len(ranks)} are given", _all(source)
+        )
+    free = [x for x in ascii_letters if x not in text]
+    most = 0
+    for n, (part, rank) in enumerate(zip(parts, ranks, strict=True)):
+        letters, missing = part.replace("...", ""), rank - len(part.replace("...", ""))
+        if missing < 0 or ("..." not in part and missing) or part.count("...") > 1:
+            what = f"operand {n + 1} has {rank} dimensions, `{part}` {len(letters)} letters"
+            raise fail(ELLIPSIS, what, _all(source), help="give each dimension a letter, or `...` to several")
+        if missing > len(free):
+            raise fail(ELLIPSIS, f"operand {n + 1} has too many dimensions for letters", _all(source))
+        most = max(most, missing if "..." in part else 0)
+        # the last dimensions of all operands are the same ones
+        parts[n] = part.replace("...", "".join(free[:missing][::-1]))
+    dots = "".join(free[:most][::-1])
+    if not arrow:
+        result = dots + _implicit([p.translate(str.maketrans("", "", dots)) for p in parts])
+    return f"{','.join(parts)}->{result.replace('...', dots)}"
+
+
+def _all(source: Source) -> Span:
+    return Span(source, 0, max(1, len(source.text)))
 
 
 def _check(source: Source, body: str) -> None:

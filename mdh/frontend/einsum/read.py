@@ -52,6 +52,11 @@ def deciding(source: Source, name: str) -> Span | None:
     return None
 
 
+def function_names(source: Source) -> tuple[str, ...]:
+    """An einsum is one function."""
+    return (NAME,)
+
+
 def read_bound(
     text: BoundText,
     *,

@@ -44,6 +44,11 @@ def deciding(source: Source, name: str) -> Span | None:
     return None
 
 
+def function_names(source: Source) -> tuple[str, ...]:
+    """Of all functions, as they are called in the text. Raises Failed T1xx."""
+    return tuple(f.name.text for f in parse(source))
+
+
 def read_bound(
     text: BoundText,
     *,
