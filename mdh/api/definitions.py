@@ -110,7 +110,8 @@ def _einsum(text: str, device: str | None, tune: float | str | None) -> Kernel:
 
 @lru_cache(MOST_KEPT)
 def _text(subscripts: str, facts: tuple[tuple[int, str], ...]) -> str:
-    """The text with letters and a type. facts: dimensions and type of each operand. Raises Failed A103, E1xx."""
+    """The text with letters and a type. facts: dimensions and type of each operand. Raises Failed A103,
+    E1xx."""
     kinds = list(dict.fromkeys(kind for _, kind in facts))
     if len(kinds) > 1:
         raise fail("A103", f"the operands hold {' and '.join(kinds)}", help="convert them to one type")

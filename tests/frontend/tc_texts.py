@@ -161,13 +161,14 @@ _HEAD = """def prodModel(float(E1,D) LUT1, int(B,L1) I1,
   (C1,C2) = 2LUT(LUT1,I1,LUT2,I2)
 """
 _MODEL_SIZES = {
-    "E1": 5, "E2": 6, "D": 3, "B": 2, "L1": 3, "L2": 2, "WX": 4, "WY": 5, "M": 11, "N": 4, "O": 3, "P": 2, "Q": 3,
+    "E1": 5, "E2": 6, "D": 3, "B": 2, "L1": 3, "L2": 2, "WX": 4, "WY": 5, "M": 11, "N": 4, "O": 3, "P": 2,
+    "Q": 3,
 }  # fmt: skip
 
 REJECTED = (
     Listing(
-        "conv1d", "def conv1d(float(M) I, float(N) K) -> (O) {\nO(i) = K(x) * I(i + x)\n}", {"M": 9, "N": 3}, None,
-        ("T107", "x"),
+        "conv1d", "def conv1d(float(M) I, float(N) K) -> (O) {\nO(i) = K(x) * I(i + x)\n}",
+        {"M": 9, "N": 3}, None, ("T107", "x"),
     ),
     Listing("gconv", _GCONV % ("M", "m"), _GCONV_SIZES, None, ("T107", "m")),
     Listing(
@@ -196,7 +197,9 @@ _MLP3_GIVEN = (_MLP3 % ("O2,O3,O4", "")).replace(
     "float(B,M) I, float(O,N) W2", "float(B,N) O1, float(O,N) W2"
 )
 CORRECTED = (
-    Listing("conv1d", "def conv1d(float(M) I, float(N) K) -> (O) {\nO(i) +=! K(x) * I(i + x)\n}", {"M": 9, "N": 3}),
+    Listing(
+        "conv1d", "def conv1d(float(M) I, float(N) K) -> (O) {\nO(i) +=! K(x) * I(i + x)\n}", {"M": 9, "N": 3}
+    ),
     Listing("gconv", _GCONV % ("F", "o"), {n: v for n, v in _GCONV_SIZES.items() if n != "M"}),
     Listing(
         "dconv",

@@ -1,5 +1,5 @@
-"""The listings of the Tensor Comprehensions paper: 14 are accepted as they stand; 5 hold a slip, which a message
-explains, and are accepted without it."""
+"""The listings of the Tensor Comprehensions paper: 14 are accepted as they stand; 5 hold a slip, which a
+message explains, and are accepted without it."""
 
 from dataclasses import dataclass, field
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 
+from mdh.diagnostics import fail
 from mdh.frontend.nest import loop, number
-from mdh.frontend.tc.ranges import Count, IndexRange, integer
+from mdh.frontend.tc.ranges import Count, IndexRange
 from mdh.frontend.tc.resolve import Resolution, Resolved
 from mdh.frontend.tc.syntax import (
     Application,
@@ -16,8 +17,10 @@ from mdh.frontend.tc.syntax import (
     Negation,
     Operation,
     Use,
+    operands,
 )
-from mdh.frontend.tc.types import base_of, cast_of, computed, float_form, is_float_literal
+from mdh.frontend.tc.tokens import LIMIT, float_value, integer
+from mdh.frontend.tc.types import KIND, base_of, cast_of, computed, float_form, is_float_literal
 from mdh.frontend.types import C_TYPES
 from mdh.ir import syntax as c
 from mdh.ir.affine import Affine
@@ -25,6 +28,7 @@ from mdh.ir.dtype import F32, F64, I32, DType, integer_range
 from mdh.ir.names import fresh
 from mdh.source import Span
 
+MOST_CHOICES = 6
 _IDENTITY: dict[str, float] = {"+": 0, "*": 1, "min": inf, "max": -inf}
 
 
@@ -162,9 +166,11 @@ class _Lift:
     def _literal(self, e: Literal, kind: DType | None) -> c.Expression:
         if not is_float_literal(e):
             if kind is not None and kind.is_float:
-                return _float(integer(e.text) or 0, kind)
+                return _float(integer(e.text), kind)
             return c.Number(e.text)
-        text = e.text.rstrip("fF") if not e.text.lower().startswith("0x") else e.text.removesuffix("f")
+        text = e.text.rstrip("fF") if "p" not in e.text.lower() else e.text.lower().removesuffix("f")
+        if kind != F64 and abs(float_value(text)) >= 2.0**128:
+            raise fail(KIND, f"`{e.text[:40]}` is larger than a float holds", e.span, help="use double")
         return c.Number(text + ("" if kind == F64 else "f"))
 
     def _name(self, name: str, span: Span) -> c.Expression:
@@ -183,26 +189,31 @@ class _Lift:
         cast = cast_of(e.name)
         if cast is not None:
             return c.Conversion(C_TYPES[cast], self.value(e.arguments[0], cast))
-        choice = float_form(e.name)
-        given = self.resolved.analysis.typing
-        kinds = None
-        for a in e.arguments:
-            kinds = given.joined(kinds, given.of(a))
-        if (
-            choice is not None
-            and (kinds is None or not kinds.is_float)
-            and not (own is not None and own.is_float)
-        ):
-            return self._integer_choice(e)
+        choice, kinds = float_form(e.name), self.resolved.analysis.typing.arguments(e)
+        if choice is not None and (kinds is None or not kinds.is_float):
+            return self._integer_choice(e, kinds or I32)
         name = choice or base_of(e.name) or e.name
         single = (choice is None and base_of(e.name) != e.name) or own != F64
         kind = F32 if single else F64
         arguments = tuple(self.value(a, kind) for a in e.arguments)
         return c.Invocation(name + ("f" if single else ""), arguments)
 
-    def _integer_choice(self, e: Application) -> c.Expression:
+    def _integer_choice(self, e: Application, kind: DType) -> c.Expression:
+        """min, max or abs of integers. C has no function for them but abs, so arguments stand twice."""
+        if e.name == "abs" and kind.kind == "uint":
+            return self.value(e.arguments[0], kind)
         values = [self.value(a, I32) for a in e.arguments]
         if e.name == "abs":
-            return c.Invocation("abs", tuple(values))
+            return c.Invocation("labs" if kind.bits > 32 else "abs", tuple(values))
+        if _nested(e) > MOST_CHOICES:
+            hint = "compute a part of it in a statement of its own"
+            what = f"min and max of integers nest deeper than {MOST_CHOICES}"
+            raise fail(LIMIT, what, e.span, help=hint)
         better = c.Infix("<" if e.name == "min" else ">", values[0], values[1])
         return c.Conditional(better, values[0], values[1])
+
+
+def _nested(e: Expression) -> int:
+    """How deep functions nest in `e`."""
+    inner = max((_nested(x) for x in operands(e)), default=0)
+    return inner + isinstance(e, Application)

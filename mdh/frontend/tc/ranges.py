@@ -22,6 +22,7 @@ from mdh.frontend.tc.syntax import (
     operands,
     walk,
 )
+from mdh.frontend.tc.tokens import integer, is_float_text
 from mdh.ir.affine import Affine
 from mdh.source import Span
 
@@ -90,8 +91,7 @@ def linear(
     """The sum that a subscript is; None if it is none."""
     match e:
         case Literal(text, _):
-            value = integer(text)
-            return None if value is None else Linear({}, number(value))
+            return None if is_float_text(text) else Linear({}, number(integer(text)))
         case Use(name, _):
             if name in indices:
                 return Linear({name: 1}, number(0))
@@ -135,17 +135,6 @@ def _operation(op: str, a: Linear, b: Linear) -> Linear | None:
 
 def _times(a: Linear, n: int) -> Linear:
     return Linear({v: c * n for v, c in a.terms.items()} if n else {}, a.const.times(n))
-
-
-def integer(text: str) -> int | None:
-    """The value of an integer literal."""
-    digits = text.rstrip("uUlL")
-    if len(digits) > 40:
-        return None
-    try:
-        return int(digits, 16) if digits[:2].lower() == "0x" else int(digits, 8 if digits[:1] == "0" else 10)
-    except ValueError:
-        return None
 
 
 @dataclass(frozen=True, slots=True)

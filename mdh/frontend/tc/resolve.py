@@ -13,13 +13,13 @@ from mdh.frontend.tc.ranges import (
     Extents,
     IndexRange,
     infer,
-    integer,
     linear,
     not_inferred,
     number,
     subscripts_of,
 )
 from mdh.frontend.tc.syntax import CallStatement, Definition, Literal, Range, Word
+from mdh.frontend.tc.tokens import integer, is_float_text
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import DType
 from mdh.source import Span
@@ -85,8 +85,8 @@ def resolve(analysis: Analysis, sizes: Mapping[str, Count]) -> Resolution:
 def _extent(n: Word | Literal, sizes: Mapping[str, Count]) -> Count:
     if isinstance(n, Word):
         return sizes[n.text]
-    value = integer(n.text)
-    if value is None or not 1 <= value <= MOST_ELEMENTS:
+    value = 0 if is_float_text(n.text) else integer(n.text)
+    if not 1 <= value <= MOST_ELEMENTS:
         raise fail(
             SHAPE, f"the extent {n.text[:40]} is no positive integer", n.span, help="extents are 1 or more"
         )
@@ -134,9 +134,7 @@ class _Scope:
         for a, p, extents in zip(s.arguments, callee.function.parameters, given, strict=True):
             for n, count in zip(p.extents, extents or (), strict=True):
                 wanted = (
-                    number(integer(n.text) or 0)
-                    if isinstance(n, Literal)
-                    else sizes.setdefault(n.text, (count, a.span))[0]
+                    _extent(n, {}) if isinstance(n, Literal) else sizes.setdefault(n.text, (count, a.span))[0]
                 )
                 if wanted.value != count.value:
                     labels = (Label(a.span), Label(n.span, f"is {wanted.value:,} for the arguments before"))

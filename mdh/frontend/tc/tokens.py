@@ -10,6 +10,8 @@ from mdh.source import Source, Span
 
 SYNTAX, LIMIT = "T100", "T103"
 MOST_TOKENS = 50_000
+MOST_DIGITS = 400
+"""The most characters of a literal: Python does not parse numbers of any length."""
 _BLANK = re.compile(r"(?:[ \t\r\n\f\v]+|#[^\n]*)+")
 _NAME = re.compile(r"[0-9A-Za-z_]*[A-Za-z_][0-9A-Za-z_]*")
 _SUFFIX = r"(?:[uU][lL]{0,2}|[lL]{1,2}[uU]?)?"
@@ -51,6 +53,8 @@ def tokens_of(source: Source) -> list[Token]:
             shown = text[at] if text[at].isprintable() else f"U+{ord(text[at]):04X}"
             raise fail(SYNTAX, f"`{shown}` has no meaning here", Span(source, at, at + 1))
         out.append(Token(kind, text[at:end], Span(source, at, end)))
+        if kind is Kind.NUMBER:
+            _check_number(out[-1].text, out[-1].span)
         if len(out) > MOST_TOKENS:
             raise fail(LIMIT, f"the text has more than {MOST_TOKENS:,} tokens", out[-1].span)
         at = end
@@ -69,3 +73,47 @@ def _longest(text: str, at: int, before: Kind) -> tuple[Kind, int]:
         return (Kind.NUMBER, ends[0]) if ends[0] >= ends[1] else (Kind.NAME, ends[1])
     mark = _MARK.match(text, at)
     return Kind.MARK, mark.end() if mark else at
+
+
+def integer(text: str) -> int:
+    """The value of an integer literal."""
+    digits = text.rstrip("uUlL")
+    if digits[:2].lower() == "0x":
+        return int(digits, 16)
+    return int(digits, 8 if digits[0] == "0" else 10)
+
+
+def is_float_text(text: str) -> bool:
+    """Whether a literal is no integer."""
+    lower = text.lower()
+    return "p" in lower if lower.startswith("0x") else any(x in lower for x in ".ef")
+
+
+def float_value(text: str) -> float:
+    """The value of a literal that is no integer."""
+    lower = text.lower()
+    return float.fromhex(lower.removesuffix("f")) if "p" in lower else float(lower.removesuffix("f"))
+
+
+def _check_number(text: str, span: Span) -> None:
+    """Raises Failed T100 for literals that C has not, or that no type holds."""
+    if is_float_text(text):
+        if len(text) > MOST_DIGITS or _overflows(text):
+            raise fail(SYNTAX, f"`{text[:40]}` is larger than a double holds", span)
+        return
+    digits = text.rstrip("uUlL")
+    if digits[:1] == "0" and digits[:2].lower() != "0x" and not set(digits) <= set("01234567"):
+        raise fail(
+            SYNTAX, f"`{text[:40]}` is no octal number", span, help=f"write {digits.lstrip('0') or '0'}"
+        )
+    if len(digits.lstrip("0xX")) > MOST_DIGITS or integer(text) >= 2**63:
+        raise fail(
+            SYNTAX, f"`{text[:40]}` is larger than 63 bits hold", span, help="write it as a float: 1e20"
+        )
+
+
+def _overflows(text: str) -> bool:
+    try:
+        return float_value(text) == float("inf")
+    except OverflowError:
+        return True

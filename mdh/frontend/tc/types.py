@@ -18,19 +18,20 @@ from mdh.frontend.tc.syntax import (
     Operation,
     Use,
     Word,
-    walk,
 )
+from mdh.frontend.tc.tokens import is_float_text
 from mdh.frontend.types import TYPES
 from mdh.frontend.typing_rules import FUNCTIONS
-from mdh.ir.dtype import F32, I32, NARROW, DType, common
+from mdh.ir.dtype import F32, I32, NARROW, DType, common, promote_integer
 from mdh.ir.expr import COMPARISONS
 from mdh.source import Span
 from mdh.wording import meant
 
 TYPE, FUNCTION, KIND = "T101", "T106", "T112"
+ANY_FLOAT = DType("literal", "float", 0)
+"""Of literals such as `0.5` alone: the float type of what they are combined with, else `float`."""
 INTEGER = frozenset(("%", "&", "|", "^", "<<", ">>"))
 """Operators that take integers alone."""
-_CASTS = {name: t for name, t in TYPES.items() if name not in ("byte",)}
 _CHOICES = {"min": "fmin", "max": "fmax", "abs": "fabs"}
 """Functions of both integers and floats, and what they are for floats."""
 
@@ -45,7 +46,7 @@ def type_of(word: Word) -> DType:
 
 
 def is_function(name: str) -> bool:
-    return name in _CHOICES or name in _CASTS or base_of(name) is not None
+    return name in _CHOICES or name in TYPES or base_of(name) is not None
 
 
 def base_of(name: str) -> str | None:
@@ -58,7 +59,7 @@ def base_of(name: str) -> str | None:
 
 def cast_of(name: str) -> DType | None:
     """The type that `float(x)` converts to."""
-    return _CASTS.get(name)
+    return TYPES.get(name)
 
 
 def float_form(name: str) -> str | None:
@@ -83,12 +84,19 @@ class Typing:
 
     def __init__(self, tensors: Mapping[str, DType | None], scalars: Mapping[str, DType]) -> None:
         self.tensors, self.scalars = tensors, scalars
+        self._known: dict[int, DType | None] = {}
 
     def of(self, e: Expression) -> DType | None:
-        """The type of a value; None if it is made of literals alone. Raises Failed T112."""
+        """The type of a value. Of literals alone it is None if they are integers, else ANY_FLOAT. Raises
+        Failed T112."""
+        if id(e) not in self._known:
+            self._known[id(e)] = self._of(e)
+        return self._known[id(e)]
+
+    def _of(self, e: Expression) -> DType | None:
         match e:
             case Literal():
-                return None
+                return ANY_FLOAT if is_float_literal(e) else None
             case Use(name, _):
                 return self.scalars.get(name, I32)
             case ExtentOf():
@@ -99,20 +107,23 @@ class Typing:
                 inner = self.of(operand)
                 if op == "~" and inner is not None and inner.is_float:
                     raise fail(KIND, "`~` needs an integer", span)
-                return I32 if op == "!" else inner
+                return I32 if op == "!" else _promoted(inner)
             case Operation(op, left, right, span):
-                a, b = self.of(left), self.of(right)
-                if op in INTEGER and any(t is not None and t.is_float for t in (a, b)):
-                    raise fail(
-                        KIND,
-                        f"`{op}` needs integers",
-                        span,
-                        help="fmod(x, y) is for floats" if op == "%" else "",
-                    )
-                return I32 if op in COMPARISONS else self.joined(a, b)
+                both = self.joined(self.of(left), self.of(right))
+                if op in INTEGER and both is not None and both.is_float:
+                    hint = "fmod(x, y) is for floats" if op == "%" else ""
+                    raise fail(KIND, f"`{op}` needs integers", span, help=hint)
+                return I32 if op in COMPARISONS else _promoted(both)
             case Choice(cond, then, other):
                 self.of(cond)
                 return self.joined(self.of(then), self.of(other))
+
+    def arguments(self, e: Application) -> DType | None:
+        """The common type of the arguments of a function."""
+        found: DType | None = None
+        for a in e.arguments:
+            found = self.joined(found, self.of(a))
+        return found
 
     def _application(self, e: Application) -> DType | None:
         if e.name in self.tensors:
@@ -120,35 +131,36 @@ class Typing:
         cast = cast_of(e.name)
         if cast is not None:
             return cast
-        found: DType | None = None
-        for a in e.arguments:
-            found = self.joined(found, self.of(a))
+        found = self.arguments(e)
         if e.name in _CHOICES and (found is None or not found.is_float):
-            return found or I32
+            return _promoted(found)
         single = base_of(e.name) != e.name and e.name not in _CHOICES
         return F32 if single or found is None or not found.is_float else found
 
     @staticmethod
     def joined(a: DType | None, b: DType | None) -> DType | None:
-        return common(a, b) if a is not None and b is not None else a or b
+        """The common type by C's conversions. Literals take the other type, if it is one for them."""
+        if a is None or b is None:
+            return a or b
+        if ANY_FLOAT in (a, b):
+            other = b if a == ANY_FLOAT else a
+            return other if other.is_float else F32
+        return common(a, b)
 
     def stored(self, e: Expression) -> DType:
         """The type of a tensor that holds the value: of literals alone, `int` or `float`."""
-        found = self.of(e)
-        if found is None:
-            return F32 if any(is_float_literal(x) for x in _literals(e)) else I32
-        return found
+        found = self.of(e) or I32
+        return F32 if found == ANY_FLOAT else found
+
+
+def _promoted(t: DType | None) -> DType | None:
+    return t if t is None else promote_integer(t)
 
 
 def computed(t: DType | None) -> DType | None:
     """The type in which values of type t are computed."""
-    return F32 if t in NARROW else t
+    return F32 if t in NARROW or t == ANY_FLOAT else t
 
 
 def is_float_literal(x: Literal) -> bool:
-    text = x.text.lower()
-    return "p" in text if text.startswith("0x") else any(c in text for c in ".ef")
-
-
-def _literals(e: Expression) -> list[Literal]:
-    return [x for x in walk(e) if isinstance(x, Literal)]
+    return is_float_text(x.text)
