@@ -43,6 +43,7 @@ def check(
     target: opt.TargetOpt = None,
     define: opt.DefineOpt = None,
     set_: opt.SetOpt = None,
+    einsum: opt.EinsumOpt = None,
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
     allow: opt.AllowOpt = None,

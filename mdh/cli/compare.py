@@ -75,6 +75,7 @@ def compare(
     seed: SeedOpt = 0,
     code: CodeOpt = False,
     html: HtmlOpt = None,
+    einsum: opt.EinsumOpt = None,
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
     allow: opt.AllowOpt = None,

@@ -33,6 +33,7 @@ def compile(
     device: opt.MachineAtHandOpt = None,
     define: opt.DefineOpt = None,
     set_: opt.SetOpt = None,
+    einsum: opt.EinsumOpt = None,
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
     allow: opt.AllowOpt = None,

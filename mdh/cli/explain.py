@@ -55,6 +55,7 @@ def explain(
     target: opt.TargetOpt = None,
     define: opt.DefineOpt = None,
     set_: opt.SetOpt = None,
+    einsum: opt.EinsumOpt = None,
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
     allow: opt.AllowOpt = None,

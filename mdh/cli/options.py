@@ -57,10 +57,14 @@ FileArg = Annotated[
     str,
     typer.Argument(
         metavar="FILE.c",
-        help="The program: C, .tc, .diesel, or --einsum 'ij,jk->ik' instead.",
+        help="The program: C, Tensor Comprehensions (.tc) or Diesel (.diesel).",
         show_default=False,
     ),
 ]
+EinsumOpt = Annotated[
+    str | None, typer.Option("--einsum", metavar="TEXT", help="A program instead of FILE.c: 'ij,jk->ik'.")
+]
+"""`cli.main` puts the text in the place of the file, so that commands see no such option."""
 ScheduleOpt = Annotated[
     str | None,
     typer.Option("--schedule", "-s", metavar="S.mdh", help="The schedule. Default: one that mdh derives."),

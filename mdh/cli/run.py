@@ -84,6 +84,7 @@ def run(
     device: opt.DeviceOpt = None,
     define: opt.DefineOpt = None,
     set_: opt.SetOpt = None,
+    einsum: opt.EinsumOpt = None,
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
     allow: opt.AllowOpt = None,

@@ -36,7 +36,7 @@ FileArg = Annotated[
     str | None,
     typer.Argument(
         metavar="[FILE.c]",
-        help="The program: C, .tc, .diesel, or --einsum TEXT. Default: the listed ones.",
+        help="The program: C, .tc or .diesel. Default: the listed ones.",
         show_default=False,
     ),
 ]
@@ -115,6 +115,7 @@ def tune(
     replay: ReplayOpt = None,
     machine: opt.MachineOpt = None,
     html: HtmlOpt = None,
+    einsum: opt.EinsumOpt = None,
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
     allow: opt.AllowOpt = None,

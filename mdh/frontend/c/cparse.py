@@ -10,6 +10,7 @@ from pycparser import c_ast, c_parser
 from mdh.diagnostics import fail
 from mdh.frontend.c.defines import intended
 from mdh.frontend.c.enums import write_out_enums
+from mdh.frontend.c.helpers import is_helper, write_out_calls
 from mdh.frontend.c.places import Places, nodes_in
 from mdh.frontend.c.preprocess import PRELUDE, Preprocessed
 from mdh.frontend.c.typedefs import resolve_typedefs
@@ -47,7 +48,7 @@ def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
     chosen = _choose(found, function, places)
     if chosen.param_decls:
         raise old_style(places.of(chosen.decl, chosen.decl.name))
-    _check_calls(chosen, {f.decl.name for f in found}, places)
+    write_out_calls(chosen, {f.decl.name: f for f in found}, places)
     _add_parameters(chosen, pre.parameters)
     return ParsedFunction(chosen, constants, places)
 
@@ -55,7 +56,7 @@ def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
 def parsed_names(pre: Preprocessed) -> tuple[str, ...]:
     """The names of all functions that the text defines."""
     tree = _tree(pre, Places(pre.source, pre.included))
-    return tuple(n.decl.name for n in tree.ext if isinstance(n, c_ast.FuncDef))
+    return tuple(n.decl.name for n in tree.ext if isinstance(n, c_ast.FuncDef) and not is_helper(n))
 
 
 def _tree(pre: Preprocessed, places: Places) -> c_ast.FileAST:
@@ -96,14 +97,6 @@ def _add_parameters(function: c_ast.FuncDef, names: tuple[str, ...]) -> None:
     function.decl.type.args = c_ast.ParamList([*declared.type.args.params, *params], function.decl.coord)
 
 
-def _check_calls(tree: c_ast.Node, defined: set[str], places: Places) -> None:
-    """Raises C112 for a call of a function that the file defines, even if math.h has one of that name."""
-    for node in nodes_in(tree):
-        if isinstance(node, c_ast.FuncCall) and getattr(node.name, "name", "") in defined:
-            raise fail("C112", f"`{node.name.name}` is a function of this file, which mdh does not call",
-                       places.of(node, node.name.name), help="write it as a macro")  # fmt: skip
-
-
 def _choose(found: list[c_ast.FuncDef], function: str | None, places: Places) -> c_ast.FuncDef:
     names = [f.decl.name for f in found]
     if function is not None:
@@ -112,6 +105,8 @@ def _choose(found: list[c_ast.FuncDef], function: str | None, places: Places) ->
             where = places.of(found[0].decl, names[0])
             raise fail("C107", f"no function `{function}` is defined here", where, help=hint)
         return found[names.index(function)]
+    found = [f for f in found if not is_helper(f)] or found
+    names = [f.decl.name for f in found]
     if len(found) > 1:
         raise fail("C107", f"{len(found)} functions are defined: {_listed(names)}",
                    places.of(found[1].decl, names[1]), help="choose one with --function NAME")  # fmt: skip

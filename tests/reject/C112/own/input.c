@@ -1,4 +1,7 @@
-static double hypot(double a, double b) { return a - b; }
+static double hypot(double a, double b) {
+  double d = a - b;
+  return d;
+}
 void f(double y[8], const double x[8]) {
   for (int i = 0; i < 8; i++)
     y[i] = hypot(x[i], 3.0);
