@@ -8,11 +8,12 @@ from mdh.ir.plan import Plan
 
 
 def warnings(plan: Plan) -> tuple[Diagnostic, ...]:
-    """What the schedule of a plan of `mdh.check` wastes of its machine (codes P1xx), as `mdh check` says it.
+    """What is strange about the program of a plan of `mdh.check` (T119), and what its schedule wastes of its
+    machine (codes P1xx), as `mdh check` says it.
 
     `print` shows one with its place in the schedule. Stages whose schedule mdh derived have none. Raises
     TypeError for another value than a plan.
     """
     with explained():
         of_type("plan", plan, Plan, "what `mdh.check` returns")
-        return tuple(found.diagnostic for found in findings_of(plan))
+        return (*plan.program.remarks, *(found.diagnostic for found in findings_of(plan)))

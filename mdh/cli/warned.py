@@ -1,4 +1,4 @@
-"""Warnings of performance: prints them, or makes errors of them."""
+"""Warnings, of the program and of its performance: prints them, or makes errors of them."""
 
 from dataclasses import replace
 
@@ -10,9 +10,11 @@ from mdh.ir.plan import Plan
 
 
 def warn(request: Request, plan: Plan) -> tuple[Diagnostic, ...]:
-    """Prints what the schedule wastes on stderr, and returns it. With --json it is part of the result alone.
-    Raises Failed for -W error."""
-    found = () if request.warned is Warned.HIDDEN else tuple(f.diagnostic for f in findings_of(plan))
+    """Prints what is strange about the program, and what the schedule wastes, on stderr, and returns it. With
+    --json it is part of the result alone. Raises Failed for -W error."""
+    found: tuple[Diagnostic, ...] = ()
+    if request.warned is not Warned.HIDDEN:
+        found = (*plan.program.remarks, *(f.diagnostic for f in findings_of(plan)))
     if found and request.warned is Warned.REFUSED:
         raise Failed(*(replace(d, severity=Severity.ERROR) for d in found))
     if found and not request.line.json:

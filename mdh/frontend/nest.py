@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from mdh.diagnostics import Diagnostic
 from mdh.frontend.assemble import assembled
 from mdh.frontend.bound import BoundText
 from mdh.frontend.open_program import read_at_ends
@@ -19,12 +20,13 @@ INT = c.CType(("int",))
 @dataclass(frozen=True, slots=True)
 class Nest:
     """A function in C. span: the place of its name, or of what stands for it. sizes: values of its parameters
-    that are sizes. written: the array parameters that it writes."""
+    that are sizes. written: the array parameters that it writes. remarks: warnings."""
 
     function: c.Function
     span: Span
     sizes: Mapping[str, int]
     written: frozenset[str]
+    remarks: tuple[Diagnostic, ...] = ()
 
 
 def read_nest(
@@ -42,6 +44,7 @@ def read_nest(
     def read(at: BoundText) -> Program:
         nest = written(at)
         found = assembled(nest.function, at.source, nest.span, nest.sizes, nest.written)
+        found = replace(found, remarks=nest.remarks)
         return program_of(found, strict_fp=strict_fp, allow=allowed)
 
     if not opens:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mdh.diagnostics import fail
+from mdh.diagnostics import Diagnostic, fail
 from mdh.frontend.dependences import check_dependences, written
 from mdh.frontend.fuse import fused_updates
 from mdh.frontend.limits import check_size
@@ -45,7 +45,7 @@ class Text:
     name, parameters: of the function, in order. span: the place of its name. arrays: by name, with the
     function's own ones. uses: every access in the text. looked_up: those of tables of constants. stage_names,
     operators: what the user says of statements, by their number. syntax: the text as it is written, for the
-    reference. constants: values that were given by name. allowed: as in Program.
+    reference. constants: values that were given by name. allowed, remarks: as in Program.
     """
 
     name: str
@@ -62,6 +62,7 @@ class Text:
     syntax: Function | None
     constants: tuple[tuple[str, int], ...]
     allowed: frozenset[str] = frozenset()
+    remarks: tuple[Diagnostic, ...] = ()
 
 
 def program_of(text: Text, *, strict_fp: bool, allow: Iterable[str] = ()) -> Program:
@@ -84,7 +85,7 @@ def program_of(text: Text, *, strict_fp: bool, allow: Iterable[str] = ()) -> Pro
         check_volume(buffer)
     return Program(
         text.name, text.parameters, buffers, text.scalars, stages, strict_fp, text.constants, text.source,
-        text.syntax, statements, tuple(sorted({*allow, *text.allowed})),
+        text.syntax, statements, tuple(sorted({*allow, *text.allowed})), text.remarks,
     )  # fmt: skip
 
 

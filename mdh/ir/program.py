@@ -9,6 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 from math import inf, isnan, nan, prod
 
+from mdh.diagnostics import Diagnostic
 from mdh.ir.dtype import DType, integer_range
 from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Select, walk
 from mdh.ir.open_size import OpenExtent, OpenSize
@@ -278,6 +279,8 @@ class Program:
     """
     allowed: tuple[str, ...] = ()
     """What the user lets schedules do to numbers, of CONSENTS, in order."""
+    remarks: tuple[Diagnostic, ...] = field(default=(), compare=False, repr=False)
+    """Warnings of the front end."""
 
     @cached_property
     def buffer_of(self) -> dict[str, Buffer]:

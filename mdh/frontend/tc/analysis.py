@@ -63,6 +63,28 @@ class Analysis:
         names += [u.name for u in names_in(d.value) if u.name not in self.fixed]
         return tuple(dict.fromkeys(names))
 
+    @cached_property
+    def anew(self) -> tuple[str, ...]:
+        """The results that are computed whole before they are read. The others begin with what they hold."""
+        return tuple(r.text for r in self.function.results if self._is_anew(r.text))
+
+    def _is_anew(self, result: str) -> bool:
+        every = [
+            s
+            for s in self.function.body
+            if result in ([s.target.text] if isinstance(s, Definition) else [t.text for t in s.targets])
+        ]
+        first = every[0]
+        if isinstance(first, CallStatement):
+            callee = self.calls[first.function.text]
+            place = [t.text for t in first.targets].index(result)
+            return callee.function.results[place].text in callee.anew
+        # a range on the left may leave elements out that later statements have
+        part = {r.index.text for r in first.ranges} & {w.text for w in first.indices}
+        starts = first.fresh or not first.reduction
+        own = any(a.name == result for a in self.accesses(first))
+        return starts and not own and not (part and len(every) > 1)
+
     def reduced(self, d: Definition) -> tuple[str, ...]:
         kept = {w.text for w in d.indices}
         return tuple(n for n in self.indices(d) if n not in kept)

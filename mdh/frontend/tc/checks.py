@@ -84,13 +84,18 @@ def check(
     for e in (s.value, *(x for r in s.ranges for x in (r.first, r.end))):
         _check_value(e, known, scalars)
     own = accesses_of(s.value, (s.target.text,))
-    if rank is None and own and s.target.text not in {r.text for r in f.results}:
-        raise fail(
-            TENSOR,
-            f"`{s.target.text}` is read before it is computed",
-            own[0].span,
-            help="define it by a statement of its own first",
+    kept = rank is None and s.target.text not in {r.text for r in f.results}
+    if kept and (own or (s.reduction and not s.fresh)):
+        what = f"`{s.target.text}` is read before it is computed"
+        if not own:
+            what = f"the reduction adds to `{s.target.text}`, which has no values yet"
+        place = own[0].span if own else s.target.span
+        hint = (
+            f"begin anew: {s.span.text} {s.reduction}=! …"
+            if not own
+            else "define it by another statement first"
         )
+        raise fail(TENSOR, what, place, help=hint)
     _check_reduction(s, fixed)
     _check_in_place(s, own, fixed)
     _check_ranges(s, fixed)

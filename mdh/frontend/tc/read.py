@@ -1,8 +1,8 @@
 """Tensor Comprehensions to a Program: the entry point of the front end."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from mdh.diagnostics import Diagnostic, Failed, Label, fail
+from mdh.diagnostics import Diagnostic, Failed, Label, Severity, fail
 from mdh.frontend.bound import BoundText
 from mdh.frontend.heading import Heading
 from mdh.frontend.nest import INT, Nest, c_name, read_nest, words
@@ -10,7 +10,7 @@ from mdh.frontend.sizes import size_values
 from mdh.frontend.tc.analysis import Analysis, analyse
 from mdh.frontend.tc.nests import Names, body_of, sum_of
 from mdh.frontend.tc.parser import parse
-from mdh.frontend.tc.resolve import Resolution, resolve, size_counts
+from mdh.frontend.tc.resolve import Resolution, Resolved, resolve, size_counts
 from mdh.frontend.tc.syntax import Definition, Function, Literal, Use, Word, walk
 from mdh.frontend.types import C_TYPES
 from mdh.frontend.typing_rules import FUNCTIONS
@@ -20,7 +20,7 @@ from mdh.ir.program import Program
 from mdh.source import Source, Span
 from mdh.wording import meant
 
-CHOICE, OPEN = "T116", "T120"
+CHOICE, LEAST, OPEN = "T116", "T119", "T120"
 
 
 def bound_text(source: Source, defines: Mapping[str, str | int] = {}, opens: Iterable[str] = ()) -> BoundText:
@@ -91,7 +91,8 @@ def read_heading(
     parameters = _order(analysis, names)
     kept = set(opens)
     fixed = {names.sizes[n]: v for n, v in text.sizes.items() if n in names.sizes and n not in kept}
-    return Heading(names.function, (*parameters, *results), shapes, results, fixed)
+    anew = tuple(names.tensors[r] for r in analysis.anew)
+    return Heading(names.function, (*parameters, *results), shapes, anew, fixed)
 
 
 def free_sizes(
@@ -110,10 +111,24 @@ def free_sizes(
 
 def _written(text: BoundText, function: str | None) -> Nest:
     analysis = _analysis(text, function)
-    nest, names = _nest(analysis, resolve(analysis, size_counts(analysis, text.sizes)))
+    resolution = resolve(analysis, size_counts(analysis, text.sizes))
+    nest, names = _nest(analysis, resolution)
     sizes = {names.sizes[n]: text.sizes[n] for n in analysis.sizes}
     results = frozenset(names.tensors[r.text] for r in analysis.function.results)
-    return Nest(nest, analysis.function.name.span, sizes, results)
+    remarks = tuple(d for r in resolution.definitions for d in _remarks(r))
+    return Nest(nest, analysis.function.name.span, sizes, results, remarks)
+
+
+def _remarks(r: Resolved) -> Iterator[Diagnostic]:
+    """T119 for indices that do not reach the end of a tensor, because another one is smaller."""
+    for name, found in r.ranges.items():
+        if found.other is not None and name in r.reduced:
+            labels = (Label(found.span, f"has {found.end.value:,}"), Label(found.other, "has more"))
+            headline = f"`{name}` is reduced over the least of several extents, so elements are left out"
+            hint = (
+                f"give the extents one name if they are equal, or write where {name} in 0:{found.end.value}"
+            )
+            yield Diagnostic(LEAST, headline, labels, help=hint, severity=Severity.WARNING)
 
 
 def _analysis(text: BoundText, function: str | None) -> Analysis:
