@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 class Heading:
     """parameters: their names in the order of calls, sizes included whether bound or not. shapes: of each
     array, the extents that are plain names, None for the others. results: arrays that calls may leave out,
-    because the function writes them before it reads them. fixed: values of sizes that are bound."""
+    because the function writes all of them before it reads them. fixed: values of sizes that are bound."""
 
     name: str
     parameters: tuple[str, ...]

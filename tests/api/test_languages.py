@@ -34,6 +34,15 @@ def test_a_call_binds_sizes_and_allocates_results() -> None:
     assert mm(5, 6, 7, A, B, out) is out
 
 
+def test_results_that_begin_with_what_they_hold_are_given() -> None:
+    add = mdh.tc("def add(float(N,M) A) -> (C) { C(i,j) += 2 * A(i,j) }", device="c").add
+    out = whole(5, 6, seed=9)
+    assert (add(A, out) == whole(5, 6, seed=9) + 2 * A).all()
+    with pytest.raises(mdh.Failed) as failed:
+        add(A)
+    assert failed.value.diagnostics[0].code == "A101"
+
+
 def test_several_results_and_names_that_python_has_not() -> None:
     functions = mdh.tc(MM, device="c")
     assert "mm" in dir(functions)
@@ -54,7 +63,8 @@ def test_bound_sizes_may_be_left_out() -> None:
 def test_diesel_and_c() -> None:
     v = whole(1, 7, seed=5)
     assert (mdh.diesel(LAYER, device="c")(A, B, v) == np.maximum(A @ B + v, 0)).all()
-    text = "void scale(int n, float a, const float x[n], float y[n]) { for (int i = 0; i < n; i++) y[i] = a * x[i]; }"
+    text = """void scale(int n, float a, const float x[n], float y[n]) {
+      for (int i = 0; i < n; i++) y[i] = a * x[i]; }"""
     y = np.zeros(4, np.float32)
     mdh.c(text, device="c").scale(a=3.0, x=whole(4), y=y)
     assert (y == 3 * whole(4)).all()
