@@ -24,6 +24,7 @@ from bench.gpu.cases import Case, cases
 from bench.gpu.outcome import DEFAULT, PEERS, Order, Result, Settings
 from bench.gpu.random_cases import RANDOM, random_cases
 from bench.gpu.resumed import is_done, resumed
+from bench.gpu.tuned import schedule_of
 from mdh.machine import Machine, load_machine
 
 FULL = Settings(rounds=25, budget=0.5, turn=1e-3, tuning=4.0)
@@ -40,6 +41,11 @@ def main(argv: Sequence[str]) -> int:
     chosen = [c for c in every if not given.case or any(fnmatch(c.name, p) for p in given.case)]
     if not chosen:
         parser.error("no case has such a name; there are: " + ", ".join(c.name for c in every))
+    if given.tuned is not None:
+        found = {c.name: schedule_of(given.tuned, c.name) for c in chosen}
+        chosen = [replace(c, schedules=(str(found[c.name]),)) for c in chosen if found[c.name].exists()]
+        if not chosen:
+            parser.error(f"{given.tuned} holds no schedule of these cases")
     if given.dry:
         return _dry(chosen, given.keep)
     with tempfile.TemporaryDirectory() as folder:
@@ -71,6 +77,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--resume", action="store_true", help="measure only what the file of --json does not have, and add it"
+    )
+    parser.add_argument(
+        "--tuned", type=Path, metavar="FOLDER", help="only cases with a schedule of `scripts/bench tuned`"
     )
     parser.add_argument("--dry", action="store_true", help="list the cases and their schedules, run nothing")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="the kernels' texts")
@@ -161,7 +170,7 @@ def _write(path: Path | Literal[False], text: str) -> None:
 
 def _said(argv: Sequence[str]) -> list[str]:
     """The command's words without the places of what it writes."""
-    words = ("-o", "--out", "--json", "--keep")
+    words = ("-o", "--out", "--json", "--keep", "--tuned")
     places = {i + k for i, word in enumerate(argv) if word in words for k in (0, 1)}
     return [word for i, word in enumerate(argv) if i not in places]
 

@@ -31,7 +31,8 @@ class Case(Work):
 
 
 def schedule_path(name: str) -> Path:
-    return ROOT / "schedules" / f"{name}.mdh"
+    """Of a shipped schedule; a name that ends so is a path itself."""
+    return Path(name) if name.endswith(".mdh") else ROOT / "schedules" / f"{name}.mdh"
 
 
 def cases() -> tuple[Case, ...]:

@@ -150,7 +150,7 @@ class _Walk:
                 place = e.span or span
                 what = f"a subscript of `{e.array}` is not affine in the indices"
                 raise fail(SUBSCRIPT, what, place, label="sums of constants times indices are supported",
-                           help="also an element of a tensor of integers")  # fmt: skip
+                           help="an element of an array of integers may stand there, too")  # fmt: skip
             index.append(value if affine is None else to_expr(affine))
         return Load(e.array, tuple(index), self.arrays[e.array].dtype)
 

@@ -1,5 +1,6 @@
 """Programs that a front end has written as loop nests in C."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -72,8 +73,14 @@ def number(n: int) -> c.Expression:
     return c.Number(str(n)) if n >= 0 else c.Prefix("-", c.Number(str(-n)))
 
 
+_MACRO = re.compile(r"__\w*|(?:M|FP|HUGE|MATH|INT|UINT|SIZE|FLT|DBL)_[A-Z0-9_]+|linux|unix|defined")
+"""Names that the preprocessor or the headers of C replace."""
+
+
 def c_name(name: str, taken: set[str]) -> str:
     """A name that C can have, which is taken from now on."""
+    if _MACRO.fullmatch(name):
+        name = f"named{name}" if name[0] == "_" else f"named_{name}"
     return fresh(name if name[0].isalpha() or name[0] == "_" else f"_{name}", taken)
 
 

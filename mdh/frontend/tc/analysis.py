@@ -19,6 +19,7 @@ from mdh.frontend.tc.syntax import (
     walk,
 )
 from mdh.frontend.tc.types import (
+    ANY_FLOAT,
     KIND,
     Typing,
     is_function,
@@ -214,48 +215,69 @@ def _plain_names(e: Expression, tensors: Mapping[str, int]) -> Iterator[Use]:
 
 
 def _types(
-    f: Function, inputs: Mapping[str, DType], scalars: Mapping[str, DType], calls: Mapping[str, Analysis]
+    f: Function,
+    inputs: Mapping[str, DType],
+    scalars: Mapping[str, DType],
+    calls: Mapping[str, "Analysis"],
 ) -> dict[str, DType]:
     """The types of all tensors. A tensor has the type of the first value that is not made of literals
     alone."""
     out = dict(inputs)
-    of_tensor: dict[str, list[Definition]] = {}
     for s in f.body:
         if isinstance(s, CallStatement):
             callee = calls[s.function.text]
-            out |= {
-                t.text: callee.tensors[r.text]
-                for t, r in zip(s.targets, callee.function.results, strict=True)
-            }
-            for a, p in zip(s.arguments, callee.function.parameters, strict=True):
-                of_tensor.setdefault(a.text, [])
-                if a.text in out and out[a.text] != type_of(p.kind):
-                    labels = (Label(a.span), Label(p.kind.span, "the parameter's type"))
-                    headline = (
-                        f"`{a.text}` holds {out[a.text].name}, `{p.name.text}` takes {type_of(p.kind).name}"
-                    )
-                    raise Failed(
-                        Diagnostic(CALL, headline, labels, help="convert it first: X(i) = float(Y(i))")
-                    )
-            continue
-        same = of_tensor.setdefault(s.target.text, [])
-        same.append(s)
-        if s.target.text in out:
-            continue
-        every = [d for d in f.body if isinstance(d, Definition) and d.target.text == s.target.text]
-        # the target has no type yet, also where its own elements are read
-        typing = Typing({**out, s.target.text: None}, dict(scalars))
-        found = next((t for d in every if _ready(d, out) and (t := typing.of(d.value)) is not None), None)
-        out[s.target.text] = found or Typing(out, dict(scalars)).stored(every[0].value)
+            pairs = zip(s.targets, callee.function.results, strict=True)
+            out |= {t.text: callee.tensors[r.text] for t, r in pairs}
+    left: dict[str, list[Definition]] = {}
     for s in f.body:
-        if isinstance(s, Definition):
-            typing = Typing(out, dict(scalars))
-            typing.of(s.value)
-            for e in (e for a in accesses_of(s.value, out) for e in a.arguments):
-                kind = typing.of(e)
-                if kind is not None and kind.is_float:
-                    raise fail(KIND, "a subscript is a float", _place(e), help="subscripts are integers")
+        if isinstance(s, Definition) and s.target.text not in out:
+            left.setdefault(s.target.text, []).append(s)
+    while left:
+        found = {n: t for n, every in left.items() if (t := _first(n, every, out, scalars)) is not None}
+        if not found:
+            # made of literals, and of tensors that are
+            name = next(iter(left))
+            found = {name: Typing({**dict.fromkeys(left), **out}, scalars).stored(left[name][0].value)}
+        out |= found
+        left = {n: every for n, every in left.items() if n not in found}
+    _check_types(f, out, scalars, calls)
     return out
+
+
+def _first(
+    name: str, every: list[Definition], known: Mapping[str, DType], scalars: Mapping[str, DType]
+) -> DType | None:
+    """The type of the first value that says one; None if tensors in front of it have none yet."""
+    typing = Typing({**known, name: None}, scalars)
+    for d in every:
+        if not _ready(d, known):
+            return None
+        kind = typing.of(d.value)
+        if kind is not None and kind != ANY_FLOAT:
+            return kind
+    return None
+
+
+def _check_types(
+    f: Function, types: Mapping[str, DType], scalars: Mapping[str, DType], calls: Mapping[str, "Analysis"]
+) -> None:
+    """Raises Failed T112 for floats where integers are needed, T115 for arguments of other types."""
+    typing = Typing(types, scalars)
+    for s in f.body:
+        if isinstance(s, CallStatement):
+            for a, p in zip(s.arguments, calls[s.function.text].function.parameters, strict=True):
+                wanted = type_of(p.kind)
+                if types[a.text] != wanted:
+                    labels = (Label(a.span), Label(p.kind.span, "the parameter's type"))
+                    headline = f"`{a.text}` holds {types[a.text].name}, `{p.name.text}` takes {wanted.name}"
+                    hint = "convert it first: X(i) = float(Y(i))"
+                    raise Failed(Diagnostic(CALL, headline, labels, help=hint))
+            continue
+        typing.of(s.value)
+        for e in (e for a in accesses_of(s.value, types) for e in a.arguments):
+            kind = typing.of(e)
+            if kind is not None and kind.is_float:
+                raise fail(KIND, "a subscript is a float", _place(e), help="subscripts are integers")
 
 
 def _ready(d: Definition, known: Mapping[str, DType]) -> bool:

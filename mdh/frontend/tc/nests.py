@@ -20,7 +20,7 @@ from mdh.frontend.tc.syntax import (
     operands,
 )
 from mdh.frontend.tc.tokens import LIMIT, float_value, integer
-from mdh.frontend.tc.types import KIND, base_of, cast_of, computed, float_form, is_float_literal
+from mdh.frontend.tc.types import KIND, base_of, cast_of, float_form, is_float_literal
 from mdh.frontend.types import C_TYPES
 from mdh.ir import syntax as c
 from mdh.ir.affine import Affine
@@ -141,7 +141,7 @@ class _Lift:
 
     def value(self, e: Expression, wanted: DType | None) -> c.Expression:
         """wanted: the type that literals take where nothing else has one."""
-        own = computed(self.resolved.analysis.typing.of(e)) or computed(wanted)
+        own = taken(self.resolved.analysis.typing.of(e), wanted)
         match e:
             case Literal():
                 return self._literal(e, own)
@@ -158,7 +158,7 @@ class _Lift:
                 both = self.resolved.analysis.typing.joined(
                     self.resolved.analysis.typing.of(left), self.resolved.analysis.typing.of(right)
                 )
-                kind = computed(both) or computed(wanted)
+                kind = taken(both, wanted)
                 return c.Infix(op, self.value(left, kind), self.value(right, kind))
             case Choice(cond, then, other):
                 return c.Conditional(self.value(cond, None), self.value(then, own), self.value(other, own))

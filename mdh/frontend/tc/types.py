@@ -157,8 +157,11 @@ def _promoted(t: DType | None) -> DType | None:
     return t if t is None else promote_integer(t)
 
 
-def computed(t: DType | None) -> DType | None:
-    """The type in which values of type t are computed."""
+def taken(t: DType | None, wanted: DType | None) -> DType | None:
+    """The type in which a value of type t is computed. Literals alone take the type that is wanted of them,
+    if it is one for them."""
+    if t is None or (t == ANY_FLOAT and wanted is not None and wanted.is_float):
+        t = wanted
     return F32 if t in NARROW or t == ANY_FLOAT else t
 
 
