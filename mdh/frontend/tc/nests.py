@@ -20,7 +20,7 @@ from mdh.frontend.tc.syntax import (
     operands,
 )
 from mdh.frontend.tc.tokens import LIMIT, float_value, integer
-from mdh.frontend.tc.types import KIND, base_of, cast_of, float_form, is_float_literal
+from mdh.frontend.tc.types import KIND, base_of, cast_of, float_form, is_float_literal, taken
 from mdh.frontend.types import C_TYPES
 from mdh.ir import syntax as c
 from mdh.ir.affine import Affine
