@@ -10,7 +10,7 @@ from pycparser import c_ast, c_parser
 from mdh.diagnostics import fail
 from mdh.frontend.c.defines import intended
 from mdh.frontend.c.enums import write_out_enums
-from mdh.frontend.c.helpers import is_helper, write_out_calls
+from mdh.frontend.c.own_functions import is_helper, write_out_calls
 from mdh.frontend.c.places import Places, nodes_in
 from mdh.frontend.c.preprocess import PRELUDE, Preprocessed
 from mdh.frontend.c.typedefs import resolve_typedefs

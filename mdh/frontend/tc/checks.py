@@ -48,58 +48,47 @@ def check(
         _check_call(s, ranks, *callees[s.function.text])
         return
     fixed = _extent_names(f) | set(scalars)
-    seen = set[str]()
-    for w in s.indices:
-        if w.text in fixed:
-            raise fail(
-                TARGET,
-                f"`{w.text}` is a {'scalar' if w.text in scalars else 'size'}, not an index",
-                w.span,
-                help="name the index otherwise",
-            )
-        if w.text in seen:
-            raise fail(
-                TARGET,
-                f"the index `{w.text}` stands twice in `{s.target.text}(…)`",
-                w.span,
-                help="each position has an index of its own",
-            )
-        seen.add(w.text)
-    if not s.indices:
-        raise fail(
-            RANK,
-            f"`{s.target.text}` has no index",
-            s.span,
-            help=f"a single number is {s.target.text}(i) where i in 0:1",
-        )
+    _check_indices(s, fixed, scalars)
     rank = ranks.get(s.target.text)
     if rank is not None and rank != len(s.indices):
-        raise fail(
-            RANK,
-            f"`{s.target.text}` has {_indices(rank)} elsewhere, {len(s.indices)} here",
-            s.span,
-            help="give it as many in each statement",
-        )
-    known = {**ranks, **({} if rank is not None else {s.target.text: len(s.indices)})}
+        what = f"`{s.target.text}` has {_indices(rank)} elsewhere, {len(s.indices)} here"
+        raise fail(RANK, what, s.span, help="give it as many in each statement")
+    known = {**ranks, s.target.text: len(s.indices)}
     for e in (s.value, *(x for r in s.ranges for x in (r.first, r.end))):
         _check_value(e, known, scalars)
     own = accesses_of(s.value, (s.target.text,))
-    kept = rank is None and s.target.text not in {r.text for r in f.results}
-    if kept and (own or (s.reduction and not s.fresh)):
-        what = f"`{s.target.text}` is read before it is computed"
-        if not own:
-            what = f"the reduction adds to `{s.target.text}`, which has no values yet"
-        place = own[0].span if own else s.target.span
-        hint = (
-            f"begin anew: {s.span.text} {s.reduction}=! …"
-            if not own
-            else "define it by another statement first"
-        )
-        raise fail(TENSOR, what, place, help=hint)
+    if rank is None and s.target.text not in {r.text for r in f.results}:
+        _check_first(s, own)
     _check_reduction(s, fixed)
     _check_in_place(s, own, fixed)
     _check_ranges(s, fixed)
     ranks[s.target.text] = len(s.indices)
+
+
+def _check_indices(s: Definition, fixed: set[str], scalars: Mapping[str, DType]) -> None:
+    """Each position of the target has an index of its own."""
+    seen = set[str]()
+    for w in s.indices:
+        if w.text in fixed:
+            what = f"`{w.text}` is a {'scalar' if w.text in scalars else 'size'}, not an index"
+            raise fail(TARGET, what, w.span, help="name the index otherwise")
+        if w.text in seen:
+            what = f"the index `{w.text}` stands twice in `{s.target.text}(…)`"
+            raise fail(TARGET, what, w.span, help="each position has an index of its own")
+        seen.add(w.text)
+    if not s.indices:
+        hint = f"a single number is {s.target.text}(i) where i in 0:1"
+        raise fail(RANK, f"`{s.target.text}` has no index", s.span, help=hint)
+
+
+def _check_first(s: Definition, own: list[Application]) -> None:
+    """The first statement of a temporary tensor finds no values in it. own: its accesses of the tensor."""
+    if own:
+        what = f"`{s.target.text}` is read before it is computed"
+        raise fail(TENSOR, what, own[0].span, help="define it by a statement of its own first")
+    if s.reduction and not s.fresh:
+        what = f"the reduction adds to `{s.target.text}`, which has no values yet"
+        raise fail(TENSOR, what, s.target.span, help=f"begin anew: {s.span.text} {s.reduction}=! …")
 
 
 def _extent_names(f: Function) -> set[str]:
