@@ -273,7 +273,11 @@ def _check_types(
                     hint = "convert it first: X(i) = float(Y(i))"
                     raise Failed(Diagnostic(CALL, headline, labels, help=hint))
             continue
-        typing.of(s.value)
+        value, target = typing.of(s.value), types[s.target.text]
+        if s.reduction and value is not None and value.is_float and not target.is_float:
+            what = f"`{s.target.text}` holds {target.name}, and what is combined into it is a float"
+            hint = f"say float where `{s.target.text}` is computed first: float(…), 0.0"
+            raise fail(KIND, what, s.span, help=hint)
         for e in (e for a in accesses_of(s.value, types) for e in a.arguments):
             kind = typing.of(e)
             if kind is not None and kind.is_float:

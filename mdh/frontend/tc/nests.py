@@ -20,7 +20,7 @@ from mdh.frontend.tc.syntax import (
     operands,
 )
 from mdh.frontend.tc.tokens import LIMIT, float_value, integer
-from mdh.frontend.tc.types import KIND, base_of, cast_of, float_form, is_float_literal, taken
+from mdh.frontend.tc.types import INTEGER, KIND, base_of, cast_of, float_form, is_float_literal, taken
 from mdh.frontend.types import C_TYPES
 from mdh.ir import syntax as c
 from mdh.ir.affine import Affine
@@ -153,12 +153,12 @@ class _Lift:
             case Application():
                 return self._application(e, own)
             case Negation(op, operand, _):
-                return c.Prefix(op, self.value(operand, own))
+                return c.Prefix(op, self.value(operand, None if op == "~" else own))
             case Operation(op, left, right, _):
                 both = self.resolved.analysis.typing.joined(
                     self.resolved.analysis.typing.of(left), self.resolved.analysis.typing.of(right)
                 )
-                kind = taken(both, wanted)
+                kind = taken(both, None if op in INTEGER else wanted)
                 return c.Infix(op, self.value(left, kind), self.value(right, kind))
             case Choice(cond, then, other):
                 return c.Conditional(self.value(cond, None), self.value(then, own), self.value(other, own))
