@@ -75,6 +75,7 @@ DOORS = {
     "typer": ("mdh.cli.",),
     "rich": ("mdh.cli.",),
     "msgspec": ("mdh.schema.",),
+    "opt_einsum": ("mdh.frontend.einsum.",),
 }
 HEAVY = ("numpy", "islpy", "pycparser", "pcpp", "pyopencl", "cupy", "rich", "ml_dtypes", "optuna", "msgspec")
 ARRAYS = ("numpy", "ml_dtypes")
