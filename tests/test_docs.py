@@ -19,7 +19,7 @@ from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from tests.support.source_tree import PACKAGE, ROOT, modules
 
-CODE = re.compile(r"[ABCDFKNPS][0-9]{3}")
+CODE = re.compile(r"[ABCDEFKLNPST][0-9]{3}")
 REJECT = ROOT / "tests" / "reject"
 README = ROOT / "README.md"
 GUIDES = sorted((PACKAGE / "docs").glob("*.md"))

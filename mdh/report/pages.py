@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 _FOLDER = Path(__file__).resolve().parent.parent / "docs" / "codes"
-CODE = re.compile(r"[ABCDFKNPS][0-9]{3}\Z")
+CODE = re.compile(r"[ABCDEFKLNPST][0-9]{3}\Z")
 
 
 def looks_like_code(word: str) -> bool:

@@ -233,11 +233,12 @@ def _types(
         if isinstance(s, Definition) and s.target.text not in out:
             left.setdefault(s.target.text, []).append(s)
     while left:
-        found = {n: t for n, every in left.items() if (t := _first(n, every, out, scalars)) is not None}
+        known = {**dict.fromkeys(left), **out}
+        found = {n: t for n, every in left.items() if (t := _first(n, every, known, scalars)) is not None}
         if not found:
             # made of literals, and of tensors that are
             name = next(iter(left))
-            found = {name: Typing({**dict.fromkeys(left), **out}, scalars).stored(left[name][0].value)}
+            found = {name: Typing(known, scalars).stored(left[name][0].value)}
         out |= found
         left = {n: every for n, every in left.items() if n not in found}
     _check_types(f, out, scalars, calls)
@@ -245,16 +246,18 @@ def _types(
 
 
 def _first(
-    name: str, every: list[Definition], known: Mapping[str, DType], scalars: Mapping[str, DType]
+    name: str, every: list[Definition], known: Mapping[str, DType | None], scalars: Mapping[str, DType]
 ) -> DType | None:
     """The type of the first value that says one; None if tensors in front of it have none yet."""
     typing = Typing({**known, name: None}, scalars)
+    literals: DType | None = None
     for d in every:
         if not _ready(d, known):
             return None
         kind = typing.of(d.value)
         if kind is not None and kind != ANY_FLOAT:
-            return kind
+            return typing.joined(kind, literals)
+        literals = literals or kind
     return None
 
 
@@ -284,10 +287,11 @@ def _check_types(
                 raise fail(KIND, "a subscript is a float", _place(e), help="subscripts are integers")
 
 
-def _ready(d: Definition, known: Mapping[str, DType]) -> bool:
-    """Whether the types of all tensors in a value are known, save the one that it defines."""
-    names = (x.name for x in walk(d.value) if isinstance(x, Application) and not is_function(x.name))
-    return all(n in known or n == d.target.text for n in names)
+def _ready(d: Definition, known: Mapping[str, DType | None]) -> bool:
+    """Whether the types of all tensors in a value are known, save the one that it defines. A tensor may be
+    called like a function."""
+    names = {x.name for x in walk(d.value) if isinstance(x, Application)} - {d.target.text}
+    return all(known[n] is not None if n in known else is_function(n) for n in names)
 
 
 def _place(e: Expression) -> Span:

@@ -167,7 +167,8 @@ class _Lift:
         if not is_float_literal(e):
             if kind is not None and kind.is_float:
                 return _float(integer(e.text), kind)
-            return c.Number(e.text)
+            value = integer(e.text)
+            return c.Number(f"{value}l" if value >= 2**31 else str(value))
         text = e.text.rstrip("fF") if "p" not in e.text.lower() else e.text.lower().removesuffix("f")
         if kind != F64 and abs(float_value(text)) >= 2.0**128:
             raise fail(KIND, f"`{e.text[:40]}` is larger than a float holds", e.span, help="use double")

@@ -19,10 +19,10 @@ from mdh.frontend.tc.syntax import (
     Use,
     Word,
 )
-from mdh.frontend.tc.tokens import is_float_text
+from mdh.frontend.tc.tokens import integer, is_float_text
 from mdh.frontend.types import TYPES
 from mdh.frontend.typing_rules import FUNCTIONS
-from mdh.ir.dtype import F32, I32, NARROW, DType, common, promote_integer
+from mdh.ir.dtype import F32, I32, I64, NARROW, DType, common, promote_integer
 from mdh.ir.expr import COMPARISONS
 from mdh.source import Span
 from mdh.wording import meant
@@ -96,7 +96,9 @@ class Typing:
     def _of(self, e: Expression) -> DType | None:
         match e:
             case Literal():
-                return ANY_FLOAT if is_float_literal(e) else None
+                if is_float_literal(e):
+                    return ANY_FLOAT
+                return I64 if integer(e.text) >= 2**31 else None
             case Use(name, _):
                 return self.scalars.get(name, I32)
             case ExtentOf():
@@ -116,7 +118,7 @@ class Typing:
                 return I32 if op in COMPARISONS else _promoted(both)
             case Choice(cond, then, other):
                 self.of(cond)
-                return self.joined(self.of(then), self.of(other))
+                return _promoted(self.joined(self.of(then), self.of(other)))
 
     def arguments(self, e: Application) -> DType | None:
         """The common type of the arguments of a function."""
