@@ -110,3 +110,18 @@ def test_what_is_refused() -> None:
         with pytest.raises(mdh.Failed) as failed:
             call()
         assert failed.value.diagnostics[0].code == code
+
+
+def test_open_size_of_an_einsum(tmp_path: Path) -> None:
+    text = tmp_path / "mm.einsum"
+    text.write_text("ij,jk->ik\n")
+    mm = mdh.compile(str(text), defines={"I": mdh.open(1, 64), "j": 8, "k": 5}, device="c")
+    rng = np.random.default_rng(0)
+    b = rng.random((8, 5), np.float32)
+    for rows in (1, 3, 64):
+        a = rng.random((rows, 8), np.float32)
+        assert np.allclose(mm(a, b), a @ b)
+    with pytest.raises(mdh.Failed, match="C125"):
+        mdh.compile(str(text), defines={"i": mdh.open(1, 64), "j": 8, "k": 5}, device="c")
+    with pytest.raises(mdh.Failed, match="C105"):
+        mdh.compile(str(text), defines={"I": 4, "i": 4, "j": 8, "k": 5}, device="c")

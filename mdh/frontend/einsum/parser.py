@@ -19,7 +19,7 @@ from mdh.source import Source, Span
 from mdh.wording import meant
 
 SYNTAX, RESULT, ELLIPSIS, TYPE = "E100", "E101", "E102", "E103"
-MOST_OPERANDS = 32
+MOST_OPERANDS, MOST_DIMENSIONS = 32, 32
 MOST_CHARACTERS = 1000
 
 
@@ -56,6 +56,9 @@ def parse(source: Source) -> Einsum:
             raise fail(
                 SYNTAX, "an operand has no letters", span, help="write a letter for each of its dimensions"
             )
+        if len(letters) > MOST_DIMENSIONS:
+            what = f"an operand has {len(letters)} dimensions, more than {MOST_DIMENSIONS}"
+            raise fail(SYNTAX, what, span, help="give it fewer letters")
         operands.append(letters)
         spans.append(span)
         at += len(part) + 1

@@ -19,6 +19,10 @@ def path_of(operands: Sequence[str], result: str, sizes: Mapping[str, int]) -> P
         found, _ = import_module("opt_einsum").contract_path(text, *shapes, shapes=True, optimize="auto")
         return [tuple(sorted(step)) for step in found]
     numpy = import_module("numpy")
-    arrays = [numpy.broadcast_to(numpy.float32(0), shape) for shape in shapes]
-    _, *steps = numpy.einsum_path(text, *arrays, optimize="greedy")[0]
+    try:
+        arrays = [numpy.broadcast_to(numpy.float32(0), shape) for shape in shapes]
+        _, *steps = numpy.einsum_path(text, *arrays, optimize="greedy")[0]
+    except ValueError:
+        # numpy has no array of this size; what reads the nests says so where it stands in the text
+        steps = [(0, 1)] * (len(operands) - 1)
     return [tuple(sorted(step)) for step in steps]

@@ -32,12 +32,18 @@ class _Names:
 
 
 def bound_text(source: Source, defines: Mapping[str, str | int] = {}, opens: Iterable[str] = ()) -> BoundText:
-    """The text with its sizes bound, by letter. Raises Failed E1xx, C105, C123."""
+    """The text with its sizes bound, by their names in C. Raises Failed E1xx, C105, C123, C125."""
     e = parse(source)
     names = _names(e)
-    letter_of = {name: letter for letter, name in names.sizes.items()}
-    given = {n if n in names.sizes else letter_of.get(n, n): v for n, v in defines.items()}
-    return BoundText(source, source.text, size_values(source.name, given, _spans(e)))
+    for n in opens:
+        if n in names.sizes:
+            headline = f"the size of `{n}` is a parameter of the kernel, and called `{names.sizes[n]}` there"
+            hint = f"leave it open by that name: -D {names.sizes[n]}=…"
+            raise Failed(Diagnostic("C125", headline, help=hint, witness=(("define", n),)))
+    letters = _letters(names, defines)
+    given = {letters.get(n, n): v for n, v in defines.items()}
+    values = size_values(source.name, given, _spans(e))
+    return BoundText(source, source.text, {names.sizes[n]: v for n, v in values.items()})
 
 
 def size_spans(source: Source) -> dict[str, Span]:
@@ -82,14 +88,14 @@ def read_heading(
     opens: Iterable[str] = (),
 ) -> Heading:
     """The names of the parameters: sizes, operands, the result."""
-    e, text = parse(source), bound_text(source, defines)
+    e, text = parse(source), bound_text(source, defines, opens)
     names = _names(e)
     shapes = {
         name: tuple(names.sizes[letter] for letter in letters)
         for name, letters in zip(names.operands, e.operands, strict=True)
     }
     kept = set(opens)
-    fixed = {names.sizes[n]: v for n, v in text.sizes.items() if not {n, names.sizes[n]} & kept}
+    fixed = {n: v for n, v in text.sizes.items() if n not in kept}
     return Heading(NAME, (*names.sizes.values(), *names.operands, RESULT), shapes, (RESULT,), fixed)
 
 
@@ -103,7 +109,7 @@ def free_sizes(
     """Sizes that no define binds, by their names in C."""
     text = bound_text(source, defines)
     names = _names(parse(source))
-    return tuple(name for letter, name in names.sizes.items() if letter not in text.sizes)
+    return tuple(name for name in names.sizes.values() if name not in text.sizes)
 
 
 def _spans(e: Einsum) -> dict[str, Span]:
@@ -129,12 +135,29 @@ def _names(e: Einsum) -> _Names:
     return _Names(sizes, operands, counters)
 
 
+def _letters(names: _Names, defines: Iterable[str]) -> dict[str, str]:
+    """The letter of each size that is defined, by letter or by its name in C. Raises Failed C105 if one is
+    defined by both."""
+    letter_of = {name: letter for letter, name in names.sizes.items()}
+    found: dict[str, str] = {}
+    for n in defines:
+        letter = n if n in names.sizes else letter_of.get(n)
+        if letter is None:
+            continue
+        if letter in found.values():
+            headline = f"the size of `{letter}` is bound twice: it is also called `{names.sizes[letter]}`"
+            raise Failed(Diagnostic("C105", headline, help="bind it once", witness=(("define", n),)))
+        found[n] = letter
+    return found
+
+
 def _written(text: BoundText) -> Nest:
     given = text.source if text.text == text.source.text else Source(text.source.name, text.text)
     e = parse(given)
-    _check_sizes(e, text.sizes)
     names = _names(e)
-    nests, temporary = _steps(e, names, text.sizes)
+    values = {letter: text.sizes[name] for letter, name in names.sizes.items() if name in text.sizes}
+    _check_sizes(e, values)
+    nests, temporary = _steps(e, names, values)
     sizes = tuple(c.Declaration(name, INT, span=_spans(e)[letter]) for letter, name in names.sizes.items())
     inputs = tuple(
         _declared(name, letters, e.kind, names, span)
@@ -143,7 +166,7 @@ def _written(text: BoundText) -> Nest:
     result = _declared(RESULT, e.result, e.kind, names, e.place)
     function = c.Function(NAME, (*sizes, *inputs, result), (), c.Block((*temporary, *nests)))
     whole = Span(given, 0, max(1, len(given.text)))
-    return Nest(function, whole, {names.sizes[n]: v for n, v in text.sizes.items()}, frozenset((RESULT,)))
+    return Nest(function, whole, text.sizes, frozenset((RESULT,)))
 
 
 def _check_sizes(e: Einsum, sizes: Mapping[str, int]) -> None:

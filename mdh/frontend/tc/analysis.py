@@ -106,6 +106,9 @@ def analyse(function: Function, functions: Mapping[str, Function], above: tuple[
             check(s, function, inputs, scalars, ranks, callees)
         except Failed as failed:
             found += failed.diagnostics
+            # what is computed wrongly is defined all the same
+            for name, rank in targets_of(s).items():
+                ranks.setdefault(name, rank)
     if found:
         raise Failed(*found)
     for r in function.results:
@@ -119,6 +122,11 @@ def analyse(function: Function, functions: Mapping[str, Function], above: tuple[
     sizes = _sizes(function, scalars, ranks)
     types = _types(function, inputs, scalars, calls)
     return Analysis(function, inputs, scalars, sizes, types, ranks, calls)
+
+
+def targets_of(s: Definition | CallStatement) -> dict[str, int]:
+    """The tensors that a statement computes, with their ranks where it says them."""
+    return {s.target.text: len(s.indices)} if isinstance(s, Definition) else {}
 
 
 def _parameters(f: Function) -> tuple[dict[str, DType], dict[str, int], dict[str, DType]]:
@@ -236,8 +244,9 @@ def _types(
         known = {**dict.fromkeys(left), **out}
         found = {n: t for n, every in left.items() if (t := _first(n, every, known, scalars)) is not None}
         if not found:
-            # made of literals, and of tensors that are
-            name = next(iter(left))
+            # made of literals alone; others wait for such a tensor
+            alone = (n for n, every in left.items() if all(_ready(d, out) for d in every))
+            name = next(alone, next(iter(left)))
             found = {name: Typing(known, scalars).stored(left[name][0].value)}
         out |= found
         left = {n: every for n, every in left.items() if n not in found}
@@ -273,7 +282,7 @@ def _check_types(
                 if types[a.text] != wanted:
                     labels = (Label(a.span), Label(p.kind.span, "the parameter's type"))
                     headline = f"`{a.text}` holds {types[a.text].name}, `{p.name.text}` takes {wanted.name}"
-                    hint = "convert it first: X(i) = float(Y(i))"
+                    hint = f"convert it first: X(i) = {p.kind.text}({a.text}(i))"
                     raise Failed(Diagnostic(CALL, headline, labels, help=hint))
             continue
         value, target = typing.of(s.value), types[s.target.text]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import inf
 
 from mdh.diagnostics import fail
-from mdh.frontend.nest import loop, number
+from mdh.frontend.nest import c_name, loop, number
 from mdh.frontend.tc.ranges import Count, IndexRange
 from mdh.frontend.tc.resolve import Resolution, Resolved
 from mdh.frontend.tc.syntax import (
@@ -25,7 +25,6 @@ from mdh.frontend.types import C_TYPES
 from mdh.ir import syntax as c
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import F32, F64, I32, DType, integer_range
-from mdh.ir.names import fresh
 from mdh.source import Span
 
 MOST_CHOICES = 6
@@ -74,7 +73,7 @@ def _nest(r: Resolved, resolution: Resolution, names: Names) -> c.Statement:
     local: dict[str, str] = {}
     taken = set(names.taken)
     for n in r.analysis.indices(d):
-        local[n] = fresh(n if n[0].isalpha() or n[0] == "_" else f"_{n}", taken)
+        local[n] = c_name(n, taken)
     lift = _Lift(r, resolution, names, local)
     target = c.Element(
         names.tensors[r.names[d.target.text]], tuple(c.Name(local[w.text]) for w in d.indices), d.span

@@ -179,6 +179,9 @@ class _Parser:
         if op.kind is not Kind.MARK or (plain != "=" and plain not in _REDUCTIONS):
             self.at -= op.kind is not Kind.END
             raise self.wrong(f"`=` or a reduction is expected behind `{target.text}(…)`", _STATEMENT)
+        if op.text == "=" and self.token.text == "!" and self.token.span.start == op.span.end:
+            hint = "write = to store a value, +=! to reduce, or a blank before ! for the logical not"
+            raise self.wrong("`=!` reduces by nothing", hint)
         value = self.expression()
         ranges = self.ranges() if self.token.text == "where" and self.token.kind is Kind.NAME else ()
         return Definition(
@@ -243,11 +246,13 @@ class _Parser:
         return fail(LIMIT, headline, token.span, help="compute a part of it in a statement of its own")
 
     def unary(self) -> Expression:
+        mark = self.takes("-", "+", "!", "~")
+        if mark is None:
+            return self.primary()
         self.depth += 1
         if self.depth > MOST_DEPTH:
             raise self.too_long(f"this expression nests deeper than {MOST_DEPTH}", self.token)
-        mark = self.takes("-", "+", "!", "~")
-        out = Negation(mark.text, self.unary(), mark.span) if mark else self.primary()
+        out = Negation(mark.text, self.unary(), mark.span)
         self.depth -= 1
         return out
 

@@ -197,12 +197,8 @@ def _bound(name: str, s: Subscript, ranges: Mapping[str, IndexRange]) -> IndexRa
     else:
         last, least = under.over(-c), -(over.value // -c)
     if least > 0:
-        raise fail(
-            EMPTY,
-            f"the range of `{name}` would begin at {least}, not at 0",
-            s.span,
-            help=f"give it: where {name} in {least}:{last.value + 1}",
-        )
+        hint = f"give it: where {name} in {least}:{last.value + 1}"
+        raise fail(EMPTY, f"the range of `{name}` would begin at {least}, not at 0", s.span, help=hint)
     if last.value < 0:
         raise fail(
             EMPTY,

@@ -52,9 +52,9 @@ class Resolution:
 
 def size_counts(analysis: Analysis, values: Mapping[str, int]) -> dict[str, Count]:
     """The sizes of a function that is called from outside. Raises Failed T117 for those that have no
-    value."""
-    places = {n.text: n.span for p in analysis.function.parameters for n in p.extents if isinstance(n, Word)}
-    places |= {p.name.text: p.name.span for p in analysis.function.parameters if not p.extents}
+    value, T113 for those that are extents and not positive."""
+    extents = {n.text: n.span for p in analysis.function.parameters for n in p.extents if isinstance(n, Word)}
+    places = extents | {p.name.text: p.name.span for p in analysis.function.parameters if not p.extents}
     missing = [n for n in analysis.sizes if n not in values]
     if missing:
         raise Failed(
@@ -63,6 +63,19 @@ def size_counts(analysis: Analysis, values: Mapping[str, int]) -> dict[str, Coun
                     UNBOUND, f"the size `{n}` has no value", (Label(places[n]),), help=f"bind it: -D {n}=1024"
                 )
                 for n in missing
+            )
+        )
+    less = [n for n in analysis.sizes if n in extents and values[n] < 1]
+    if less:
+        raise Failed(
+            *(
+                Diagnostic(
+                    SHAPE,
+                    f"the size `{n}` is {values[n]:,}",
+                    (Label(extents[n]),),
+                    help="sizes are 1 or more",
+                )
+                for n in less
             )
         )
     return {n: Count(values[n], Affine.var(n)) for n in analysis.sizes}
@@ -229,7 +242,8 @@ class _Scope:
                 what = (
                     f"`{d.target.text}` is computed from {first} on along `{late.text}`, and nowhere before"
                 )
-                raise fail(SHAPE, what, late.span, help="compute the elements in front first, or begin at 0")
+                hint = f"compute those in front in a statement before: where {late.text} in 0:{first}"
+                raise fail(SHAPE, what, late.span, help=hint)
             self.out.extents[name] = ends
             return
         for w, end, extent in zip(d.indices, ends, target, strict=True):

@@ -8,7 +8,6 @@ The costs of the estimate (`mdh.cost.gpu.WINDOWS`) are fitted to measured convol
 """
 
 from collections.abc import Mapping
-from math import prod
 
 from mdh.cost.gpu import WINDOWS, seconds
 from mdh.hardware import Layer, Space
@@ -18,7 +17,7 @@ from mdh.schedule.default.operands import Tiling, asynchronous, shared_copy
 from mdh.schedule.default.outline import ScheduleBuilder, attribute, held, staged
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.default.window import Window
-from mdh.schedule.default.window_plans import UNROLLED, plans, work_of
+from mdh.schedule.default.window_plans import plans, unrolls, work_of
 from mdh.schedule.model import Mem, Unit
 
 
@@ -45,9 +44,9 @@ def outline_of(shape: Shape, window: Window, machine: Machine, plan: Tiling) -> 
     thread = {**dict.fromkeys(plan.block, 1), **plan.thread}
     outline.step(thread, _threads(outline, thread, out))
     # channel by channel, so that few other values are used between two uses of a value of the image
-    depth = prod(outline.tiles[d] for d in window.reduced)
     unroll = (attribute("unroll"),)
-    outline.step(dict.fromkeys(window.channels, 1), attrs=unroll if depth <= UNROLLED else ())
+    whole = unrolls(shape, window, machine, plan)
+    outline.step(dict.fromkeys(window.channels, 1), attrs=unroll if whole else ())
     fragments = {b: staged(shape, b, Space.RM) for b in (window.image, window.weights)}
     outline.step(dict.fromkeys(window.reduced, 1), entries=fragments, attrs=unroll)
     return outline
