@@ -17,7 +17,7 @@ from mdh.frontend.statements import Array, Assign, Use, is_gather
 from mdh.frontend.typing_rules import binary, call, convert, select, unary
 from mdh.ir import syntax as c
 from mdh.ir.affine import Affine, from_expr, to_expr
-from mdh.ir.dtype import BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, DType
+from mdh.ir.dtype import BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, DType, promote_integer
 from mdh.ir.expr import Const, Expr, Load, Var
 from mdh.ir.names import fresh
 from mdh.ir.program import Scalar
@@ -192,9 +192,14 @@ class _Walk:
 
     @staticmethod
     def _binary(op: str, a: Expr, b: Expr, span: Span | None) -> Expr:
-        zero = isinstance(b, Const) and not b.value and not b.dtype.is_float and not a.dtype.is_float
-        if op in ("/", "%") and zero:
-            raise fail(DIVISION, "integer division by zero", span, help="a quotient by zero has no meaning")
+        if isinstance(b, Const) and not b.dtype.is_float and not a.dtype.is_float:
+            if op in ("/", "%") and not b.value:
+                hint = "a quotient by zero has no meaning"
+                raise fail(DIVISION, "integer division by zero", span, help=hint)
+            bits = promote_integer(a.dtype).bits
+            if op in ("<<", ">>") and not 0 <= b.value < bits:
+                what = f"`{op}` shifts a {bits}-bit integer by {int(b.value):,}"
+                raise fail(DIVISION, what, span, help=f"shift by 0 to {bits - 1}")
         return binary(op, a, b)
 
     def _under(self, cond: Expr, e: c.Expression, span: Span | None) -> Expr:

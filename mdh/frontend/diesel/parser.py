@@ -24,7 +24,7 @@ MOST_TOKENS, MOST_DEPTH, MOST_CHAIN = 20_000, 100, 100
 FUNCTIONS = ("RELU", "SIGMOID", "TANH")
 TYPES = ("INT", "HALF", "FLOAT", "DOUBLE")
 _TOKEN = re.compile(
-    r"(?P<blank>(?:\s+|#[^\n]*|//[^\n]*)+)|(?P<word>[A-Za-z_]\w*)|(?P<number>[0-9]+)"
+    r"(?P<blank>(?:\s+|#[^\n]*|//[^\n]*)+)|(?P<word>[A-Za-z_][A-Za-z_0-9]*)|(?P<number>[0-9]+)"
     r"|(?P<transpose>\^\s*T\b|')|(?P<mark>[-+*=;,(){}])"
 )
 _STATEMENT = "a statement is NAME = EXPRESSION;"

@@ -25,7 +25,7 @@ from mdh.frontend.tc.types import (
     is_function,
     type_of,
 )
-from mdh.ir.dtype import DType
+from mdh.ir.dtype import F32, DType
 from mdh.source import Span
 from mdh.wording import meant
 
@@ -247,7 +247,9 @@ def _types(
             # made of literals alone; others wait for such a tensor
             alone = (n for n, every in left.items() if all(_ready(d, out) for d in every))
             name = next(alone, next(iter(left)))
-            found = {name: Typing(known, scalars).stored(left[name][0].value)}
+            typing = Typing(known, scalars)
+            some_float = any(typing.of(d.value) == ANY_FLOAT for d in left[name])
+            found = {name: F32 if some_float else typing.stored(left[name][0].value)}
         out |= found
         left = {n: every for n, every in left.items() if n not in found}
     _check_types(f, out, scalars, calls)

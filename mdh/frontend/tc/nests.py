@@ -148,7 +148,7 @@ class _Lift:
                 return self._name(name, span)
             case ExtentOf(tensor, position, _):
                 found = self.resolution.extents[self.resolved.names[tensor]][position]
-                return count_expression(found, self.names)
+                return self._count(found)
             case Application():
                 return self._application(e, own)
             case Negation(op, operand, _):
@@ -179,7 +179,16 @@ class _Lift:
         if name in self.names.scalars and name not in self.resolved.sizes:
             return c.Name(self.names.scalars[name], span)
         count = self.resolved.sizes[name]
-        return count_expression(count, self.names)
+        if name in self.resolved.analysis.scalars:
+            return count_expression(count, self.names)
+        return self._count(count)
+
+    def _count(self, n: Count) -> c.Expression:
+        """A count as an int, whatever the types of the sizes that it is made of."""
+        out = count_expression(n, self.names)
+        if n.form is None or not any(name in self.names.scalars for name, _ in n.form.terms):
+            return out
+        return c.Conversion(C_TYPES[I32], out)
 
     def _application(self, e: Application, own: DType | None) -> c.Expression:
         tensor = self.resolved.names.get(e.name)

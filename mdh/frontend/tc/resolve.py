@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.frontend.limits import MOST_ELEMENTS
+from mdh.frontend.sizes import out_of_range
 from mdh.frontend.tc.analysis import Analysis
 from mdh.frontend.tc.ranges import (
     EMPTY,
@@ -21,7 +22,7 @@ from mdh.frontend.tc.ranges import (
 from mdh.frontend.tc.syntax import CallStatement, Definition, Literal, Range, Word
 from mdh.frontend.tc.tokens import integer, is_float_text
 from mdh.ir.affine import Affine
-from mdh.ir.dtype import DType
+from mdh.ir.dtype import I32, DType, integer_range
 from mdh.source import Span
 
 SHAPE, UNBOUND = "T113", "T117"
@@ -52,7 +53,7 @@ class Resolution:
 
 def size_counts(analysis: Analysis, values: Mapping[str, int]) -> dict[str, Count]:
     """The sizes of a function that is called from outside. Raises Failed T117 for those that have no
-    value, T113 for those that are extents and not positive."""
+    value, C105 for those that their type does not hold, T113 for those that are extents and not positive."""
     extents = {n.text: n.span for p in analysis.function.parameters for n in p.extents if isinstance(n, Word)}
     places = extents | {p.name.text: p.name.span for p in analysis.function.parameters if not p.extents}
     missing = [n for n in analysis.sizes if n not in values]
@@ -65,6 +66,11 @@ def size_counts(analysis: Analysis, values: Mapping[str, int]) -> dict[str, Coun
                 for n in missing
             )
         )
+    for n in analysis.sizes:
+        kind = analysis.scalars.get(n, I32)
+        least, most = integer_range(kind)
+        if not least <= values[n] <= most:
+            raise out_of_range(n, values[n], kind, places[n])
     less = [n for n in analysis.sizes if n in extents and values[n] < 1]
     if less:
         raise Failed(

@@ -1,0 +1,32 @@
+"""Random programs in Tensor Comprehensions compute what the paper's rules say."""
+
+import pytest
+
+from mdh.diagnostics import Failed
+from tests.languages.running import COUNT, assert_like, assert_same_in_c, outcome, read
+from tests.languages.tc_cases import case, refused
+
+
+@pytest.mark.parametrize("seed", range(COUNT))
+def test_values(seed: int) -> None:
+    one = case(f"tc {seed}")
+    program = read(one.written)
+    found = outcome(program, [*one.inputs, *one.before], one.free)
+    arrays = [p for p in program.params if p in program.buffer_of]
+    names = arrays[len(one.inputs) :]
+    assert_like(one.written, found, names, [t.array for t in one.results], [4 * t.error for t in one.results])
+
+
+@pytest.mark.parametrize("seed", range(COUNT))
+def test_the_same_in_c(seed: int) -> None:
+    assert_same_in_c(case(f"tc in c {seed}").written)
+
+
+@pytest.mark.parametrize("seed", range(COUNT))
+def test_refused(seed: int) -> None:
+    written, codes = refused(f"tc refused {seed}")
+    with pytest.raises(Failed) as failed:
+        read(written)
+    found = [d.code for d in failed.value.diagnostics]
+    # types come first, wherever they are
+    assert set(found) <= {*codes, "T112"}, f"{found} for {codes}\n{written}"
