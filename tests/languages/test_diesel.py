@@ -30,6 +30,9 @@ def test_shapes(seed: int) -> None:
     if fits:
         read(written)
         return
-    with pytest.raises(Failed) as failed:
+    codes = set[str]()
+    try:
         read(written)
-    assert [d.code for d in failed.value.diagnostics] == ["L103"], written
+    except Failed as failed:
+        codes = {d.code for d in failed.diagnostics}
+    assert codes == {"L103"}, written
