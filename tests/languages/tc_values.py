@@ -144,7 +144,8 @@ class Point:
         if e.op == "~" and is_float(x.array.dtype):
             raise RefusedError("T112")
         x = x.to(shared(x.array.dtype, x.array.dtype))
-        return Value(-x.array if e.op == "-" else ~x.array if e.op == "~" else x.array, x.error)
+        with np.errstate(over="ignore"):
+            return Value(-x.array if e.op == "-" else ~x.array if e.op == "~" else x.array, x.error)
 
     def _binary(self, e: Binary, wanted: np.dtype[Any] | None) -> Value:
         if e.op in ("&&", "||"):
