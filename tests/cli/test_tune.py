@@ -100,7 +100,8 @@ def test_from_a_schedule_with_holes_to_a_kernel(
     again, _ = tune(capsys, *WORDS, "--trials", "20")
     assert again["ended"] == "exhausted"
     assert again["trials"]["earlier"] == 4
-    # six points and the default schedule, which says the same as one of them
+    # six points and the default schedule. It says the same as one of them on some processors, and some points
+    # need more registers than others have
     same = sum(again["trials"]["skipped"].values())
     assert again["trials"]["earlier"] + again["trials"]["measured"] + same == 7
     _, later, _ = read_record(files["record"])
@@ -110,9 +111,7 @@ def test_from_a_schedule_with_holes_to_a_kernel(
     said = run(["run", MATMUL, *SIZES, "--schedule", files["schedule"], "--device", "opencl:0", "--check"])
     assert said == 0
     capsys.readouterr()
-    # which of the points are legal depends on the registers of the processor
-    illegal = sum(n for code, n in again["trials"]["skipped"].items() if code.startswith("K"))
-    _replays(folder, capsys, files["record"], 6 - illegal)
+    _replays(folder, capsys, files["record"], 7 - same)
 
 
 def _replays(folder: Path, capsys: pytest.CaptureFixture[str], record: str, count: int) -> None:
