@@ -1,4 +1,4 @@
-"""Names of types in the languages that are no C, and what they are called in C."""
+"""The type names of Tensor Comprehensions, Diesel and einsum, and the C types that they stand for."""
 
 from mdh.ir.dtype import BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, DType
 from mdh.ir.syntax import CType

@@ -259,7 +259,7 @@ class Maker:
         return self.rng.choice([whole(n), *same, *longer, *halves[:1], *rests[:1], *extents])
 
     def new(self) -> bool:
-        """A tensor of its own."""
+        """Writes a statement that computes a tensor which no statement before computes."""
         rng = self.rng
         op = rng.choice(("", "", "+", "+", "*", "min", "max"))
         rank = rng.choice((1, 1, 2, 2, 3))

@@ -80,6 +80,7 @@ def test_damaged(ending: str, seed: int) -> None:
                     f"{d.code}\n{broken[:2000]}"
                 )
         except Exception as e:
+            # whatever else a front end raises is a defect of it, and the text that shows it is needed
             raise AssertionError(f"{type(e).__name__}: {e}\n{broken[:3000]!r}") from e
         assert time.process_time() - start < LIMIT, broken[:3000]
 

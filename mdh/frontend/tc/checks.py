@@ -66,7 +66,7 @@ def check(
 
 
 def _check_indices(s: Definition, fixed: set[str], scalars: Mapping[str, DType]) -> None:
-    """Each position of the target has an index of its own."""
+    """Raises Failed T108 if the target repeats an index, or has a size or a scalar in place of one."""
     seen = set[str]()
     for w in s.indices:
         if w.text in fixed:
@@ -169,14 +169,6 @@ def _check_in_place(s: Definition, own: list[Application], fixed: set[str]) -> N
             if there == here:
                 what = f"a reduction into `{s.target.text}` reads `{s.target.text}` itself"
             raise fail(IN_PLACE, what, a.whole, help="store the values in another tensor first")
-        inside = (x for e in a.arguments for x in walk(e) if isinstance(x, Application))
-        if any(x.name == s.target.text for x in inside):
-            raise fail(
-                IN_PLACE,
-                f"a subscript reads `{s.target.text}`, which is written here",
-                a.whole,
-                help="store the subscripts in another tensor first",
-            )
 
 
 def _check_ranges(s: Definition, fixed: set[str]) -> None:

@@ -7,7 +7,6 @@ Then these indices are known.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from math import prod
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.frontend.tc.syntax import (
@@ -19,7 +18,6 @@ from mdh.frontend.tc.syntax import (
     Negation,
     Operation,
     Use,
-    operands,
     walk,
 )
 from mdh.frontend.tc.tokens import integer, is_float_text
@@ -33,14 +31,17 @@ Lookup = Callable[[str], "Extents | None"]
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A number that depends on sizes: its value, and what it is as a sum of them; None if it is no sum."""
+    """A number that is computed from sizes.
+
+    value: the number at the sizes that are bound. form: the same number as a sum of sizes times constants;
+    None if it is not such a sum."""
 
     value: int
     form: Affine | None
 
     def __add__(self, other: "Count") -> "Count":
-        known = self.form is not None and other.form is not None
-        return Count(self.value + other.value, self.form + other.form if known else None)  # type: ignore
+        form = None if self.form is None or other.form is None else self.form + other.form
+        return Count(self.value + other.value, form)
 
     def times(self, n: int) -> "Count":
         return Count(self.value * n, None if self.form is None else self.form.scale(n))
@@ -238,10 +239,6 @@ def not_inferred(definition: Definition, names: list[str], uses: Mapping[str, li
     return Failed(*found)
 
 
-def volume(extents: Extents) -> int:
-    return prod(n.value for n in extents)
-
-
 def accesses_of(e: Expression, tensors: Iterable[str]) -> list[Application]:
     """The accesses of tensors in a value, those inside of subscripts too."""
     known = frozenset(tensors)
@@ -250,6 +247,3 @@ def accesses_of(e: Expression, tensors: Iterable[str]) -> list[Application]:
 
 def names_in(e: Expression) -> list[Use]:
     return [x for x in walk(e) if isinstance(x, Use)]
-
-
-__all__ = ["operands"]

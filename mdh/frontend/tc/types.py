@@ -29,11 +29,12 @@ from mdh.wording import meant
 
 TYPE, FUNCTION, KIND = "T101", "T106", "T112"
 ANY_FLOAT = DType("literal", "float", 0)
-"""Of literals such as `0.5` alone: the float type of what they are combined with, else `float`."""
+"""The type of a value that is made only of float literals such as `0.5`. It becomes the float type of the
+other operand. If there is none, it becomes `float`."""
 INTEGER = frozenset(("%", "&", "|", "^", "<<", ">>"))
 """Operators that take integers alone."""
 _CHOICES = {"min": "fmin", "max": "fmax", "abs": "fabs"}
-"""Functions of both integers and floats, and what they are for floats."""
+"""Functions that take integers or floats, with the functions of math.h that compute them for floats."""
 
 
 def type_of(word: Word) -> DType:
