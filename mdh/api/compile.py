@@ -9,7 +9,7 @@ from typing import Any
 
 from mdh.api.explained import explained
 from mdh.api.kernel import Kernel
-from mdh.api.options import of_type, shown
+from mdh.api.options import of_type, shown, with_arrays
 from mdh.api.texts import Text, read_given
 from mdh.default_device import default_device
 from mdh.device.api import open_device
@@ -36,6 +36,8 @@ def compile(
     deterministic: bool = False,
     allow: Sequence[str] = (),
     holes: Mapping[str, int | str] = {},
+    constants: Mapping[str, Any] = {},
+    patterns: Mapping[str, Any] = {},
     tune: float | str | None = None,
     hook: Hook = silent,
 ) -> Kernel:
@@ -51,6 +53,10 @@ def compile(
     call with new sizes. `allow` names what schedules may do to numbers:
     `allow=("tf32",)` lets them round f32 factors. `hook` is called after each stage of the pipeline.
 
+    `constants` makes constants of array parameters, `constants={"C": array}`: loops that the schedule
+    unrolls over them become code without their zeros, and calls leave the arrays out. `patterns` says of
+    array parameters only where they are zero: calls then give the other elements, in order.
+
     With `tune` (seconds, or a text such as "10s"), `mdh.tune` searches the holes of the schedule before a
     kernel is built: without a schedule the tile sizes of the default one. The result is kept in mdh's cache
     for this program, its sizes, the device and all versions, so that later processes do not tune again.
@@ -60,6 +66,7 @@ def compile(
     """
     with explained():
         _check_options(function, hook)
+        defines = with_arrays(defines, constants, patterns)
         given = read_given(file, schedule, defines, holes, hook, function, strict_fp, deterministic, allow)
         heading = read_heading(given.source, defines=given.bound, function=function, opens=given.opens)
         sizes = free_sizes(given.source, defines=given.bound, function=function, opens=given.opens)
@@ -86,6 +93,8 @@ def check(
     deterministic: bool = False,
     allow: Sequence[str] = (),
     holes: Mapping[str, int | str] = {},
+    constants: Mapping[str, Any] = {},
+    patterns: Mapping[str, Any] = {},
     hook: Hook = silent,
 ) -> Plan:
     """The plan of a legal schedule for a machine; needs no device.
@@ -93,7 +102,7 @@ def check(
     `file` and `schedule` are paths or Sources. Without a schedule the default one is derived. `machine` is a
     name, a path or a Machine; by default it is the one that the schedule's header names. `target` is by
     default the machine's first one. `defines` binds sizes and macros, `holes` the schedule's named holes,
-    `allow` names what it may do to numbers.
+    `allow` names what it may do to numbers. `constants` and `patterns`: as of `mdh.compile`.
 
     Raises Failed with every diagnostic found, and TypeError for an option of a wrong Python type.
     """

@@ -4,11 +4,13 @@ A wrong Python type raises TypeError; a value that cannot be bound raises Failed
 """
 
 from collections.abc import Mapping
+from importlib import import_module
 from numbers import Integral
 from typing import Any
 
 from mdh.diagnostics import Failed, fail
 from mdh.frontend.consent import consented
+from mdh.frontend.constant_arrays import constant_text
 from mdh.ir.open_size import OpenSize
 
 _SHOWN = 120
@@ -39,6 +41,36 @@ def defines_of(given: Any) -> dict[str, str | int | OpenSize]:
     bound = _bound("defines", closed, "F108", "defines={'N': 1024}")
     ranges = {_name("defines", name, "F108", "defines={'N': 1024}"): v for name, v in opened.items()}
     return {**bound, **ranges}
+
+
+def with_arrays(defines: Any, constants: Any, patterns: Any = {}) -> Any:
+    """The defines with arrays among them: constants, and patterns of zeros. Raises Failed C127, or TypeError
+    for what is no mapping of names to arrays."""
+    if not constants and not patterns:
+        return defines
+    of_type("defines", defines, Mapping, "a mapping of names to values")
+    found = dict(defines)
+    for option, given, pattern in (("constants", constants, False), ("patterns", patterns, True)):
+        of_type(option, given, Mapping, "a mapping of names to arrays")
+        for name, array in given.items():
+            if name in found:
+                raise _refused("F108", f"{option} binds `{name}`, which is bound already", "constants={'C': C}")
+            found[_name(option, name, "F108", "constants={'C': C}")] = constant_text(
+                numpy_array(array), pattern=pattern
+            )
+    return found
+
+
+def numpy_array(given: Any) -> Any:
+    """The elements of an array of any library. Raises TypeError for what is no array."""
+    of = import_module("numpy").asarray
+    if hasattr(given, "get") and hasattr(given, "__cuda_array_interface__"):
+        return given.get()
+    if hasattr(given, "detach"):
+        given = given.detach().cpu()
+    if not hasattr(given, "__array__"):
+        raise TypeError(f"constants are arrays, not {shown(given)}")
+    return of(given)
 
 
 def holes_of(given: Any) -> dict[str, str | int]:

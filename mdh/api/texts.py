@@ -6,7 +6,9 @@ from os import PathLike, fspath
 
 from mdh.api.options import allowed_of, defines_of, holes_of, of_type
 from mdh.diagnostics import fail
-from mdh.frontend.open_defines import Defines, parameters_of, split_defines, with_ranges
+from mdh.frontend.constant_arrays import split_constants
+from mdh.frontend.open_defines import Defines, is_range, parameters_of, split_defines, with_ranges
+from mdh.frontend.read import read_heading
 from mdh.ir.open_size import OpenSize
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
@@ -91,8 +93,20 @@ def read_given(
     if schedule is not None:
         parsed = narrowed(Pipeline(hook).schedule(_source("schedule", schedule), values), bound)
     source, table = _source("file", file), table_of(parsed)
+    bound = {**_sizes_of_arrays(source, bound, function), **bound}
     ranges = () if table is None else table.hull
     return GivenTexts(source, parsed, bound, function, strict_fp, deterministic, allowed_of(allow), ranges)
+
+
+def _sizes_of_arrays(source: Source, defines: Defines, function: str | None) -> dict[str, int]:
+    """The sizes that the shapes of constants say."""
+    arrays = split_constants({n: v for n, v in defines.items() if isinstance(v, str)})[0]
+    if not arrays:
+        return {}
+    closed = {n: v for n, v in defines.items() if n not in arrays and not is_range(v)}
+    shapes = read_heading(source, defines=closed, function=function).shapes
+    pairs = ((n, e) for name, a in arrays.items() for n, e in zip(shapes.get(name, ()), a.shape, strict=False))
+    return {n: e for n, e in pairs if n is not None}
 
 
 def _source(option: str, text: Text) -> Source:

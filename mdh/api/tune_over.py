@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mdh.api.explained import explained, say
 from mdh.api.kernel import Kernel
-from mdh.api.options import defines_of, of_type
+from mdh.api.options import defines_of, of_type, with_arrays
 from mdh.api.texts import Text, read_given
 from mdh.api.tune import devices_of, goal_of, kernel_of
 from mdh.api.tuning import Watch, job_of, silent_watch, waited_for
@@ -72,6 +72,8 @@ def tune_over(
     deterministic: bool = False,
     allow: Sequence[str] = (),
     holes: Mapping[str, int | str] = {},
+    constants: Mapping[str, Any] = {},
+    patterns: Mapping[str, Any] = {},
     seed: int = 0,
     sampler: str = DEFAULT,
     model: bool = True,
@@ -84,7 +86,8 @@ def tune_over(
 
     Each cell of the ranges, in which sizes differ by a factor of about four, is tuned as by `mdh.tune`. Then
     all schedules are measured at sizes of all cells, and each case of the table has the fastest. `budget` is
-    the time of the whole; `trials` are those of each cell. All other sizes are bound by `defines`. Writes the
+    the time of the whole; `trials` are those of each cell. All other sizes are bound by `defines`;
+    `constants` and `patterns` are those of `mdh.compile`. Writes the
     table and the folder of its kernels into `out`, and the records of the cells into folders beside them.
 
     Raises Failed as `mdh.tune` does, F195 if no schedule was right, and TypeError for an option of a wrong
@@ -94,8 +97,9 @@ def tune_over(
         of_type("over", over, Mapping, "a mapping of sizes to ranges")
         goal = goal_of(budget, trials, None)
         ranges = defines_of(over)
+        bound = with_arrays({**defines, **ranges}, constants, patterns)
         given = read_given(
-            file, schedule, {**defines, **ranges}, holes, function=function, strict_fp=strict_fp, allow=allow
+            file, schedule, bound, holes, function=function, strict_fp=strict_fp, allow=allow
         )
         demand_one(given.schedule)
         program = given.read(Pipeline())

@@ -56,6 +56,8 @@ def explain(
     define: opt.DefineOpt = None,
     set_: opt.SetOpt = None,
     einsum: opt.EinsumOpt = None,
+    const: opt.ConstOpt = None,
+    const_pattern: opt.PatternOpt = None,
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
     allow: opt.AllowOpt = None,

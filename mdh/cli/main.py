@@ -21,6 +21,7 @@ from mdh.cli.command_line import CommandLine
 from mdh.cli.console import MOST_IN_JSON, capped, lost_output, report, show, show_json
 from mdh.cli.crash import save_crash
 from mdh.cli.exit_codes import INTERRUPTED, OK, exit_code
+from mdh.cli.options import CONSTANTS
 from mdh.cli.process_title import hide_passwords
 from mdh.diagnostics import Failed, render_json
 from mdh.ending import leave
@@ -104,7 +105,7 @@ def _run(line: CommandLine, words: Sequence[str]) -> int:
     """Runs the command and returns the exit code. Raises MemoryError."""
     try:
         outcome = get_command(app).main(
-            _with_program(line, words) or ["--help"], prog_name="mdh", standalone_mode=False, obj=line
+            _with_arrays(line, _with_program(line, words)) or ["--help"], prog_name="mdh", standalone_mode=False, obj=line
         )
         return outcome if isinstance(outcome, int) else OK
     except Failed as failed:
@@ -138,6 +139,13 @@ def _with_program(line: CommandLine, words: Sequence[str]) -> list[str]:
             raise line.fail("F107", "--einsum needs a text", "--einsum", help="write --einsum 'ij,jk->ik'")
         out.append((text if equals else left.pop(0)) + EINSUM)
     return out
+
+
+def _with_arrays(line: CommandLine, words: list[str]) -> list[str]:
+    """The words with a define in the place of every `--const NAME=FILE.npy` and `--const-pattern`."""
+    if not any(w.partition("=")[0] in CONSTANTS for w in words):
+        return words
+    return import_module("mdh.cli.constants").with_arrays(line, words)  # type: ignore[no-any-return]
 
 
 def _report(line: CommandLine, failed: Failed) -> int:

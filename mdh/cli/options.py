@@ -86,6 +86,16 @@ DeviceOpt = Annotated[
 DefineOpt = Annotated[
     list[str] | None, typer.Option("-D", metavar="NAME=VALUE", help="Bind a size or define a macro.")
 ]
+CONSTANTS = ("--const", "--const-pattern")
+ConstOpt = Annotated[
+    list[str] | None,
+    typer.Option("--const", metavar="NAME=FILE.npy", help="Make an array parameter a constant."),
+]
+PatternOpt = Annotated[
+    list[str] | None,
+    typer.Option("--const-pattern", metavar="NAME=FILE.npy", help="Only the zeros of an array are known."),
+]
+"""`cli.main` makes defines of these, so that commands see no such options."""
 SetOpt = Annotated[
     list[str] | None, typer.Option("--set", metavar="HOLE=VALUE", help="Give a named hole its value.")
 ]

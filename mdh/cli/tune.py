@@ -116,6 +116,8 @@ def tune(
     machine: opt.MachineOpt = None,
     html: HtmlOpt = None,
     einsum: opt.EinsumOpt = None,
+    const: opt.ConstOpt = None,
+    const_pattern: opt.PatternOpt = None,
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
     allow: opt.AllowOpt = None,

@@ -9,6 +9,7 @@ from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log
 from mdh.default_device import default_device
 from mdh.diagnostics import Diagnostic, Failed, Label
+from mdh.frontend.constant_arrays import is_constant
 
 T = TypeVar("T")
 
@@ -43,6 +44,10 @@ def _at_define(line: CommandLine, words: Sequence[str], d: Diagnostic) -> Diagno
     name = dict(d.witness).get("define")
     word = next((w for w in words if w.partition("=")[0] == name), None)
     span = None if word is None else line.span_of(word)
+    if span is None and word is not None and is_constant(word.partition("=")[2]):
+        # `--const NAME=FILE`
+        typed = next((w for w in line.words if w.startswith(f"{name}=")), None)
+        span = None if typed is None else line.span_of(typed)
     return d if span is None else replace(d, labels=(Label(span), *d.labels))
 
 

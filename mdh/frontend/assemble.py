@@ -6,14 +6,16 @@ reference that results are judged by, and the C that emitted folders hold.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from mdh.diagnostics import fail
+from mdh.frontend.constant_parameters import flattened
 from mdh.frontend.guards import negation
 from mdh.frontend.limits import MOST_TRIPS, check_size
 from mdh.frontend.program import Text
 from mdh.frontend.statements import Array, Assign, Use, is_gather
+from mdh.frontend.tables import held_as
 from mdh.frontend.typing_rules import binary, call, convert, select, unary
 from mdh.ir import syntax as c
 from mdh.ir.affine import Affine, from_expr, to_expr
@@ -53,6 +55,9 @@ def assembled(
         kind, size = type_of(p.type), sizes.get(p.name)
         scalars.append(Scalar(p.name, kind, size, place))
         walk.values[p.name] = Var(p.name, kind) if size is None else Const(size, kind)
+    for d in function.constants:
+        walk.taken.add(d.name)
+        walk.arrays[d.name] = walk.constant_array(d, d.span or span)
     for s in function.body.body:
         walk.statement(s, span)
     return Text(
@@ -69,6 +74,8 @@ class _Walk:
     sizes: Mapping[str, int]
     arrays: dict[str, Array] = field(default_factory=dict)
     values: dict[str, Expr] = field(default_factory=dict)
+    constant_types: dict[str, DType] = field(default_factory=dict)
+    """The types of constant arrays in the text."""
     taken: set[str] = field(default_factory=set)
     loops: tuple[LoopVar, ...] = ()
     conds: tuple[Expr, ...] = ()
@@ -80,6 +87,19 @@ class _Walk:
     def array(self, d: c.Declaration, span: Span, *, const: bool, temp: bool) -> Array:
         shape = tuple(self.constant(e) for e in d.extents if e is not None)
         return Array(d.name, type_of(d.type), shape, const, temp, span)
+
+    def constant_array(self, d: c.Declaration, span: Span) -> Array:
+        assert isinstance(d.initial, c.Values)
+        kind = self.constant_types[d.name] = type_of(d.type)
+        found = self.array(d, span, const=True, temp=False)
+        assert found.shape is not None
+        values = tuple(self._number(e, kind) for e in flattened(d.initial, found.shape))
+        return replace(found, dtype=held_as(kind), values=values)
+
+    def _number(self, e: c.Expression, kind: DType) -> int | float:
+        found = convert(self.value(e, None), kind)
+        assert isinstance(found, Const)
+        return found.value
 
     def constant(self, e: c.Expression) -> int:
         value = self.value(e, None)
@@ -166,7 +186,8 @@ class _Walk:
                 place = own or span
                 assert place is not None
                 self._use(load, place)
-                return load
+                kind = self.constant_types.get(e.array)
+                return load if kind is None else convert(load, kind)
             case c.Prefix(op, operand):
                 return unary(op, self.value(operand, span))
             case c.Infix(op, left, right):

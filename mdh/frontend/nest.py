@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from mdh.diagnostics import Diagnostic
 from mdh.frontend.assemble import assembled
 from mdh.frontend.bound import BoundText
+from mdh.frontend.constant_parameters import with_constants
 from mdh.frontend.open_program import read_at_ends
 from mdh.frontend.program import program_of
 from mdh.ir import syntax as c
@@ -44,7 +45,7 @@ def read_nest(
 
     def read(at: BoundText) -> Program:
         nest = written(at)
-        found = assembled(nest.function, at.source, nest.span, nest.sizes, nest.written)
+        found = assembled(with_constants(nest.function, nest.sizes, at), at.source, nest.span, nest.sizes, nest.written)
         found = replace(found, remarks=nest.remarks)
         return program_of(found, strict_fp=strict_fp, allow=allowed)
 

@@ -115,15 +115,15 @@ def _buffers(
     extents: dict[str, tuple[int, ...]],
     shapes: dict[str, PointerShape],
 ) -> tuple[Buffer, ...]:
-    """The array parameters, and the arrays of the function's own that stages still use."""
+    """The array parameters, and the arrays of constants and of the function's own that stages still use."""
     used = {b for s in stages for b in s.read | s.written}
     return tuple(
         Buffer(
             a.name, a.dtype, extents[a.name], a.temp, a.const, a.shape is None, a.span,
-            shapes[a.name].reach if a.name in shapes else 0,
+            shapes[a.name].reach if a.name in shapes else 0, values=a.values,
         )
         for a in arrays.values()
-        if not a.temp or a.name in used
+        if a.name in used or not (a.temp or a.values)
     )  # fmt: skip
 
 

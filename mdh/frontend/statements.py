@@ -11,7 +11,8 @@ from mdh.source import Span
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """An array by name. shape: None for a plain pointer. temp: local to the function."""
+    """An array by name. shape: None for a plain pointer. temp: local to the function. values: of a constant
+    array, in row-major order."""
 
     name: str
     dtype: DType
@@ -19,6 +20,7 @@ class Array:
     const: bool
     temp: bool
     span: Span
+    values: tuple[int | float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,27 +5,49 @@ from dataclasses import dataclass
 from mdh.frontend.statements import Array
 from mdh.frontend.typing_rules import binary, select
 from mdh.ir.affine import from_expr
-from mdh.ir.dtype import I32, DType
+from mdh.ir.dtype import F32, I32, NARROW, DType
 from mdh.ir.expr import Const, Expr
 from mdh.source import Span
 
+MOST_SELECTED = 16
+"""The most constants that each use selects from. With more, a table becomes a constant array of the program."""
 MOST_VALUES = 256
-"""The most values. Each use is a tree of selections, so larger tables belong in an array."""
+"""The most values that are no constants, which each use selects from."""
+MOST_CONSTANTS = 65_536
+"""The most values of a constant array, since kernels hold them in their text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """An array that nothing writes; its values in row-major order."""
+    """An array that nothing writes; its values in row-major order. array_name: of the constant array of the
+    program, if the table has become one."""
 
     name: str
     dtype: DType
     shape: tuple[int, ...]
     values: tuple[Expr, ...]
     span: Span
+    array_name: str | None = None
 
     @property
     def array(self) -> Array:
         return Array(self.name, self.dtype, self.shape, True, True, self.span)
+
+    @property
+    def constant(self) -> tuple[int | float, ...] | None:
+        """The values, if all of them are constants and there are too many to select from."""
+        known = tuple(v.value for v in self.values if isinstance(v, Const))
+        return known if MOST_SELECTED < len(known) == len(self.values) else None
+
+
+def held_as(dtype: DType) -> DType:
+    """The type of a constant array's elements: f32 for narrow floats, which no language has literals of."""
+    return F32 if dtype in NARROW else dtype
+
+
+def is_literal(index: tuple[Expr, ...]) -> bool:
+    """Whether every subscript is a number."""
+    return all((form := from_expr(e)) is not None and not form.terms for e in index)
 
 
 def element_of_table(shape: tuple[int, ...], index: tuple[Expr, ...], values: tuple[Expr, ...]) -> Expr:

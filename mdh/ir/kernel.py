@@ -54,6 +54,8 @@ class Buf:
     volatile: bool = False
     slack: int = 0
     open: tuple[OpenExtent | None, ...] = ()
+    values: tuple[int | float, ...] | None = field(default=None, compare=False, repr=False)
+    """The elements of a constant array (DM only), which stand in the text."""
 
     @property
     def least_shape(self) -> tuple[int, ...]:
@@ -290,7 +292,8 @@ def count_at(e: Expr, sizes: Mapping[str, Any]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """params: DM buffers, scalars as (name, dtype), and tensor maps, in argument order."""
+    """params: DM buffers, scalars as (name, dtype), and tensor maps, in argument order. constants: arrays
+    whose elements stand in the text."""
 
     name: str
     stage: str
@@ -300,6 +303,7 @@ class Kernel:
     body: tuple[Stmt, ...]
     comment: str = ""
     maps: tuple[TensorMap, ...] = ()
+    constants: tuple[Buf, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -212,7 +212,8 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """An array: a parameter of the C function, or a temporary (`temp`) of the function or of mdh."""
+    """An array: a parameter of the C function, a constant array (`values`), or a temporary (`temp`) of the
+    function or of mdh."""
 
     name: str
     dtype: DType
@@ -228,6 +229,9 @@ class Buffer:
     open: tuple[OpenExtent | None, ...] = field(default=(), repr=False)
     """The extents that are functions of open sizes, by dimension; `shape` then has their largest values.
     Empty if there are none."""
+    values: tuple[int | float, ...] | None = None
+    """The elements of a constant array in row-major order. Such an array is no parameter: kernels have its
+    elements in their text."""
 
     def takes(self, shape: tuple[int, ...]) -> bool:
         """Whether an array of this shape fits the parameter. An array for a plain pointer may be longer."""
@@ -307,9 +311,10 @@ class Program:
 
     @cached_property
     def buffer_order(self) -> tuple[str, ...]:
-        """Array parameters in C's order, then temporaries in order of creation."""
+        """Array parameters in C's order, constant arrays, then temporaries in order of creation."""
+        constants = tuple(b.name for b in self.buffers if b.values is not None)
         temps = tuple(b.name for b in self.buffers if b.temp)
-        return tuple(p for p in self.params if p in self.buffer_of) + temps
+        return tuple(p for p in self.params if p in self.buffer_of) + constants + temps
 
     def inputs(self, stage: Stage) -> tuple[str, ...]:
         """Input entries of a schedule step: buffers read and not written, in parameter order."""

@@ -98,9 +98,15 @@ Expression = Number | Name | Element | Prefix | Infix | Conditional | Conversion
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """`{a, b, …}`, the initialiser of an array. Items may be such lists themselves."""
+    """`{a, b, …}`, the initialiser of an array. Items may be such lists themselves. cropped: in a small version
+    of a program, items that its smaller array has no room for are left out."""
 
     items: tuple["Expression | Values", ...]
+    cropped: bool = False
+
+    def kept(self, count: int) -> tuple["Expression | Values", ...]:
+        """The items of an array, or of a row of it, with `count` elements or rows."""
+        return self.items[:count] if self.cropped else self.items
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,9 +44,10 @@ def verify_kernel(kernel: Kernel) -> None:
     """What holds before and after each pass: names are defined before use and hide no other; an index has
     its buffer's rank; what is stored has the buffer's type; no barrier stands under a condition or a loop
     whose bounds name the thread."""
-    params = [*(b.name for b in kernel.buffers), *(name for name, _ in kernel.scalars)]
+    arrays = (*kernel.buffers, *kernel.constants)
+    params = [*(b.name for b in arrays), *(name for name, _ in kernel.scalars)]
     _distinct(kernel.name, "parameters", params)
-    bufs = {b.name: b for b in kernel.buffers}
+    bufs = {b.name: b for b in arrays}
     _body(kernel, kernel.body, bufs, {name for name, _ in kernel.scalars})
     _barriers(kernel, kernel.body, frozenset())
 

@@ -52,11 +52,14 @@ def kernel_of(
     raw = Kernel(nest.name, nest.stage.name, tuple(bufs.values()), scalars, launch, text, maps=maps)
     done = run_passes(raw, _facts(nest, {**bufs, **shared}), observe)
     known = nest.program.buffer_order
-    params = _buffers(nest, done, bufs, (*known, *(n for n in bufs if n not in known)))
+    named = _buffers(nest, done, bufs, (*known, *(n for n in bufs if n not in known)))
+    params = tuple(b for b in named if b.values is None)
+    constants = tuple(b for b in named if b.values is not None)
     if begins_early(done, params, nest.target, nest.machine):
         launch, done = replace(launch, early=True), awaiting(done)
     used = _scalars(done, nest.program, launch, params)
-    return replace(raw, buffers=params, scalars=used, launch=launch, body=done), counters
+    kernel = replace(raw, buffers=params, scalars=used, launch=launch, body=done, constants=constants)
+    return kernel, counters
 
 
 def read_beyond(nest: Nest) -> frozenset[str]:
@@ -75,6 +78,7 @@ def read_beyond(nest: Nest) -> frozenset[str]:
 def _facts(nest: Nest, bufs: dict[str, Buf]) -> Facts:
     return Facts(
         cpu=nest.cpu,
+        strict=nest.program.strict_fp,
         threads=nest.threads,
         # they came with clusters (compute capability 9.0)
         adds_vectors=not nest.cpu and nest.machine.cluster > 1,

@@ -265,5 +265,5 @@ def dm_buf(buffer: Buffer, *, readonly: bool) -> Buf:
     strides = row_major(factors)
     return Buf(
         buffer.name, Space.DM, buffer.dtype, buffer.shape, strides, readonly=readonly, align=16,
-        open=buffer.open,
+        open=buffer.open, values=buffer.values,
     )  # fmt: skip

@@ -87,7 +87,9 @@ def _run(
     written: frozenset[str] = frozenset().union(*(s.written for s in program.stages))
     buffers: dict[str, V] = {}
     for b in program.buffers:
-        if b.temp:
+        if b.values is not None:
+            array = np.array(b.values, numpy_dtype(b.dtype)).reshape(b.shape)
+        elif b.temp:
             array = np.zeros(b.shape, numpy_dtype(b.dtype))
         else:
             array = np.asarray(arrays[b.name]).reshape(b.shape)

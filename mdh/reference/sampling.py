@@ -100,7 +100,7 @@ def interpreted_sample(
     function = program.syntax
     if function is None:
         return None
-    shapes = {b.name: b.shape for b in program.buffers if not b.temp}
+    shapes = {b.name: b.shape for b in program.buffers if b.name in program.params}
     written = {name for stage in program.stages for name in stage.written}
     outputs = [name for name in shapes if name in written]
     given = {name: arrays[name].reshape(shape) for name, shape in shapes.items()}

@@ -66,7 +66,7 @@ class Job:
         """Defines for people: with the open sizes, `M=100 of 1..4096`."""
         at = dict(self.at)
         opened = ((r.name, f"{at[r.name]} of {r}" if r.value is None else r.least) for r in self.ranges)
-        return (*self.defines, *opened)
+        return (*((name, shortened(value)) for name, value in self.defines), *opened)
 
     @property
     def compiled(self) -> dict[str, int | str]:

@@ -40,7 +40,7 @@ class C(OpenCL):
         held = f"u{dtype.bits}" if dtype in NARROW else dtype.name
         return VALUE[held] if lanes == 1 else f"{held}x{lanes}"
 
-    def address(self, space: Space) -> str:
+    def address(self, buf: Buf) -> str:
         return ""
 
     def aligned(self, n: int) -> str:

@@ -10,6 +10,7 @@ from mdh.ir.program import Program
 from mdh.ir.walk import expressions, statements
 from mdh.target import c_helpers, cuda_helpers, opencl_helpers
 from mdh.target.c_kernel import c_kernel, c_prologue
+from mdh.target.constants import constants_of
 from mdh.target.cuda_kernel import cuda_kernel, cuda_prologue
 from mdh.target.faults import ASSUMED, CompilerFaults, Fault
 from mdh.target.host import function_name
@@ -90,13 +91,14 @@ def emit(module: Module, program: Program, faults: CompilerFaults | None = None)
     printer = PRINTERS[module.target]
     around = ASSUMED[module.target] if faults is None else faults
     entries = entry_names(module)
+    constants = constants_of(module, entries)
     texts = []
     kernels = []
     changed = False
     for given, entry in zip(module.kernels, entries, strict=True):
         kernel = printer.prepared(given, around)
         changed = changed or kernel is not given
-        text, shared = printer.kernel(kernel, entry, names_of(kernel, module.target, entries))
+        text, shared = printer.kernel(kernel, entry, names_of(kernel, module.target, entries, constants.names))
         texts.append(text)
         kernels.append(_entry_point(kernel, entry, shared, program))
     body = "\n".join(texts)
@@ -108,7 +110,7 @@ def emit(module: Module, program: Program, faults: CompilerFaults | None = None)
     if module.target == "c" and _converts_twice(module):
         prologue += TRAPPING
     head = "".join(f"// {line}".rstrip() + "\n" for note in module.notes for line in note.splitlines())
-    source = "\n".join(part for part in (head, prologue, helpers, body) if part)
+    source = "\n".join(part for part in (head, prologue, helpers, constants.text, body) if part)
     return KernelText(
         name=module.name,
         language=module.target,
@@ -142,9 +144,11 @@ def entry_names(module: Module) -> tuple[str, ...]:
     return tuple(names[name] for name in wanted)
 
 
-def names_of(kernel: Kernel, language: str, taken: tuple[str, ...]) -> dict[str, str]:
-    """Target names of everything a kernel declares, parameters first."""
-    return dict(rename(declared(kernel), language, taken))
+def names_of(
+    kernel: Kernel, language: str, taken: tuple[str, ...], constants: Mapping[str, str] = {}
+) -> dict[str, str]:
+    """Target names of everything a kernel declares, parameters first. constants: names of constant arrays."""
+    return {**rename(declared(kernel), language, (*taken, *constants.values())), **constants}
 
 
 def _entry_point(kernel: Kernel, entry: str, shared: tuple[int, int], program: Program) -> EntryPoint:

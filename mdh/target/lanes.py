@@ -19,7 +19,7 @@ Bufs = Mapping[str, Buf]
 
 def without_vectors(kernel: Kernel) -> Kernel:
     """The same kernel, in which only Moves have lanes."""
-    rewriter = _LaneRewriter({b.name: b for b in kernel.buffers}, set(declared(kernel)))
+    rewriter = _LaneRewriter({b.name: b for b in (*kernel.buffers, *kernel.constants)}, set(declared(kernel)))
     return replace(kernel, body=rewriter.body(kernel.body))
 
 

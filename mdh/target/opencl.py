@@ -41,9 +41,9 @@ class OpenCL:
         """The type of elements in memory, or of a vector of them."""
         return stored_type(dtype) + _width(lanes)
 
-    def address(self, space: Space) -> str:
-        """The qualifier of what lies in `space`, with the blank after it."""
-        return ADDRESS[space]
+    def address(self, buf: Buf) -> str:
+        """The qualifier of the memory in which a buffer lies, with the blank after it."""
+        return ADDRESS[buf.space] if buf.values is None else "__constant "
 
     def repeated(self, dtype: DType, lanes: int, value: str, *, stored: bool = False) -> str:
         """A vector whose lanes all are the scalar `value`: of values, or of elements as they are stored."""
@@ -148,7 +148,7 @@ class OpenCL:
         if lanes > buf.lanes:
             place, rank = self.access(buf, place, lanes, scope, const=True), UNARY
         elif buf.name in scope.spun:
-            kind = f"volatile {self.address(buf.space)}const {self.stored_type(buf.dtype)}"
+            kind = f"volatile {self.address(buf)}const {self.stored_type(buf.dtype)}"
             place, rank = f"*({kind} *)&{place}", UNARY
         if buf.dtype in NARROW:
             suffix = _lanes_suffix(max(lanes, buf.lanes))
@@ -163,7 +163,7 @@ class OpenCL:
         """
         loose = "_u" if alone(scope) else ""
         kind = self.stored_type(buf.dtype, lanes) + loose
-        return f"*({self.address(buf.space)}{'const ' if const else ''}{kind} *)&{place}"
+        return f"*({self.address(buf)}{'const ' if const else ''}{kind} *)&{place}"
 
     def store(self, s: Store, scope: PrintScope) -> list[str]:
         buf = scope.buffers[s.buffer]

@@ -16,7 +16,7 @@ from mdh.target.widest import widest_lanes
 def scope_of(kernel: Kernel, names: Mapping[str, str]) -> PrintScope:
     """Parameters and shared buffers; register buffers join where they are declared."""
     shared = [s.buf for s in statements(kernel.body) if isinstance(s, Alloc) and s.buf.space is Space.SM]
-    buffers = {b.name: b for b in (*kernel.buffers, *shared)}
+    buffers = {b.name: b for b in (*kernel.buffers, *kernel.constants, *shared)}
     grouped = any(isinstance(s, GroupMma) for s in statements(kernel.body))
     return PrintScope(
         kernel, buffers, names, Known.of(kernel.launch), widest_lanes(kernel), spun_buffers(kernel), grouped

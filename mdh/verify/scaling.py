@@ -42,7 +42,7 @@ def scaled(text: BoundText, scale: Scale) -> BoundText:
         return m[0] if n is None else str(n)
 
     sizes = {name: small.get(n, n) for name, n in text.sizes.items()}
-    return replace(text, text=_NUMBER.sub(number, text.text), sizes=sizes)
+    return replace(text, text=_NUMBER.sub(number, text.text), sizes=sizes, cropped=True)
 
 
 def _value(literal: str) -> int:

@@ -10,6 +10,7 @@ from pycparser import c_ast, c_parser
 from mdh.diagnostics import fail
 from mdh.frontend.c.defines import intended
 from mdh.frontend.c.enums import write_out_enums
+from mdh.frontend.c.initialisers import bind_constants, put_lists_back
 from mdh.frontend.c.own_functions import is_helper, write_out_calls
 from mdh.frontend.c.places import Places, nodes_in
 from mdh.frontend.c.preprocess import PRELUDE, Preprocessed
@@ -49,6 +50,7 @@ def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
     if chosen.param_decls:
         raise old_style(places.of(chosen.decl, chosen.decl.name))
     write_out_calls(chosen, {f.decl.name: f for f in found}, places)
+    constants += bind_constants(chosen, pre.arrays, places, cropped=pre.cropped)
     _add_parameters(chosen, pre.parameters)
     return ParsedFunction(chosen, constants, places)
 
@@ -78,6 +80,7 @@ def _tree(pre: Preprocessed, places: Places) -> c_ast.FileAST:
             raise fail("C119", "this mdh pragma stands outside of the function", places.of(n, "mdh"),
                        help="put it in the function, before the loops it speaks of")  # fmt: skip
     write_out_enums(tree, places)
+    put_lists_back(tree, pre.lists, cropped=pre.cropped)
     if not any(isinstance(n, c_ast.FuncDef) for n in tree.ext):
         raise fail("C106", f"`{pre.source.name}` defines no function", Span(pre.source, 0, 1),
                    help="write the computation as one C function: void f(...) { for ... }")  # fmt: skip

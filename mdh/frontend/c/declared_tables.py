@@ -1,20 +1,25 @@
 """Declarations of arrays with initial values, at the top of a file or in a function."""
 
+from dataclasses import replace
 from math import prod
 
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
 from mdh.frontend.c.ctypes_of import dimensions, is_const, scalar_type
+from mdh.frontend.c.initialisers import TakenOut
 from mdh.frontend.c.lift_expr import lift
 from mdh.frontend.c.loops import constant
 from mdh.frontend.c.places import Places, assigned, base_of, nodes_in
 from mdh.frontend.c.scope import NameScope
-from mdh.frontend.statements import gathers
-from mdh.frontend.tables import MOST_VALUES, Table
+from mdh.frontend.constant_arrays import check_shape
+from mdh.frontend.statements import Array, gathers
+from mdh.frontend.tables import MOST_CONSTANTS, MOST_VALUES, Table, held_as
 from mdh.frontend.typing_rules import convert
 from mdh.ir.dtype import EIGHTHS
 from mdh.ir.expr import Const, Expr
+from mdh.ir.names import fresh
+from mdh.source import Span
 
 
 def read_table(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> None:
@@ -33,9 +38,9 @@ def read_table(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> No
     shape = known if dims[0] is not None else (first_extent(node.init, known), *known)
     if min(shape) <= 0:
         raise fail("C117", f"an extent of `{node.name}` is {min(shape):,}", span, help="extents are positive")
-    if prod(shape) > MOST_VALUES:
-        what = f"`{node.name}` has {prod(shape):,} initial values, more than {MOST_VALUES}"
-        raise fail("C113", what, span, help="make it a parameter of the function: const float table[N]")
+    if isinstance(node.init, TakenOut) and node.init.given is not None and not node.init.cropped:
+        check_shape(node.name, node.init.given, shape, span)
+    _check_count(node, prod(shape), MOST_CONSTANTS, span)
     dtype = scalar_type(node, scope.places)
     if dtype in EIGHTHS:
         what = f"the initialiser of `{node.name}`, an array of structs, is not supported"
@@ -49,7 +54,20 @@ def read_table(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> No
             raise fail("C113", f"an initial value of `{node.name}` is read from an array",
                        scope.places.of(item or node), help="fill the array in a loop")  # fmt: skip
         values.append(value)
-    scope.tables[node.name] = Table(node.name, dtype, shape, tuple(values), span)
+    table = Table(node.name, dtype, shape, tuple(values), span)
+    if table.constant is not None:
+        name = fresh(node.name, scope.taken)
+        scope.arrays[name] = Array(name, held_as(dtype), shape, True, False, span, table.constant)
+        table = replace(table, array_name=name)
+    else:
+        _check_count(node, len(values), MOST_VALUES, span)
+    scope.tables[node.name] = table
+
+
+def _check_count(node: c_ast.Decl, count: int, most: int, span: Span) -> None:
+    if count > most:
+        what = f"`{node.name}` has {count:,} initial values, more than {most:,}"
+        raise fail("C113", what, span, help="make it a parameter of the function: const float table[N]")
 
 
 def _written(node: c_ast.Node, name: str) -> bool:
@@ -63,7 +81,8 @@ def flattened(init: c_ast.Node, shape: tuple[int, ...], name: str, places: Place
         raise fail("C113", f"the initialiser of `{name}` is no list of values", places.of(init))
     size, inner = prod(shape), prod(shape[1:])
     out: list[c_ast.Node | None] = []
-    for e in init.exprs:
+    cropped = isinstance(init, TakenOut) and init.cropped
+    for e in init.exprs[: shape[0]] if cropped else init.exprs:
         if isinstance(e, c_ast.NamedInitializer):
             raise fail("C113", f"the initialiser of `{name}` names its elements, which is not supported",
                        places.of(init), help="give all values in order")  # fmt: skip
@@ -77,6 +96,8 @@ def flattened(init: c_ast.Node, shape: tuple[int, ...], name: str, places: Place
             out.append(e.exprs[0] if e.exprs else None)
         else:
             out.append(e)
+    if cropped:
+        out = out[:size]
     if len(out) > size:
         raise fail("C117", f"`{name}` has {size} elements and {len(out)} initial values", places.of(init),
                    help="give as many values as there are elements")  # fmt: skip

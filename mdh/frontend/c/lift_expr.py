@@ -1,5 +1,7 @@
 """Translates C expressions to typed scalar expressions."""
 
+from dataclasses import replace
+
 from pycparser import c_ast
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
@@ -10,7 +12,7 @@ from mdh.frontend.c.literals import literal
 from mdh.frontend.c.scope import Local, NameScope
 from mdh.frontend.guards import negation
 from mdh.frontend.statements import Array, Use, is_gather
-from mdh.frontend.tables import element_of_table
+from mdh.frontend.tables import element_of_table, held_as, is_literal
 from mdh.frontend.typing_rules import FUNCTIONS, binary, call, convert, select, unary
 from mdh.ir.affine import from_expr, to_expr
 from mdh.ir.dtype import EIGHTHS, DType, promote_integer
@@ -239,6 +241,10 @@ def _element(node: c_ast.Node, scope: NameScope) -> Expr:
     load, array = element(node, scope)
     table = scope.tables.get(array.name)
     if table is not None:
+        if table.array_name is not None and not is_literal(load.index):
+            load = replace(load, buffer=table.array_name, dtype=held_as(table.dtype))
+            scope.accesses(load, scope.places.of(node))
+            return convert(load, table.dtype)
         use = Use(load, scope.loops, scope.places.of(node), scope.conds, False, scope.position)
         scope.looked_up.append((table, use))
         return element_of_table(table.shape, load.index, table.values)

@@ -17,8 +17,10 @@ from mdh.frontend.c.defines import first_place, sort_defines
 from mdh.frontend.c.eighths import HIDDEN, TYPEDEFS
 from mdh.frontend.c.header_constants import CONSTANTS, header_of
 from mdh.frontend.c.includes import Includes
+from mdh.frontend.c.initialisers import without_lists
 from mdh.frontend.c.source_limits import MOST_TOKENS, check_expanded, checked_text
 from mdh.frontend.c.specifiers import check_attributes
+from mdh.frontend.constant_arrays import split_constants
 from mdh.include import HEADER
 from mdh.source import Source, Span
 
@@ -66,12 +68,13 @@ class Preprocessed(BoundText):
     """text: C with #line marks that lead back to `source`. macros: the defines that are no sizes. constants:
     integer macros of the file and of the defines. included: the name of a file in #line marks -> the line of
     `source` that includes it. parameters: macros that stay open, which become integer parameters in front of
-    the function's own."""
+    the function's own. lists: long lists of numbers that were taken out of the text."""
 
     macros: dict[str, str]
     constants: dict[str, int]
     included: dict[str, int]
     parameters: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()
 
 
 class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
@@ -228,9 +231,12 @@ def preprocess(source: Source, defines: Mapping[str, str | int], opens: Iterable
     """The text with macros expanded. Defines that name integer parameters are sizes, and are kept from the
     preprocessor. opens: sizes that stay open, of which the defines have a value; macros among them keep their
     names in the text."""
+    short, lists = without_lists(source.text)
+    whole, source = source, Source(source.name, short) if lists else source
     text = checked_text(source)
     check_attributes(source)
-    sizes, macros = sort_defines(source, defines)
+    arrays, others = split_constants(defines)
+    sizes, macros = sort_defines(source, others)
     added = tuple(sorted((name for name in opens if name in macros), key=partial(first_place, source)))
     sizes |= {name: int(macros.pop(name)) for name in added}
     p = _Preprocessor(source, frozenset((*macros, *added)))
@@ -247,8 +253,10 @@ def preprocess(source: Source, defines: Mapping[str, str | int], opens: Iterable
         raise Failed(*p.found)
     check_expanded(source, out.getvalue())
     declared = TYPEDEFS if HEADER in p.included else ""
-    whole = f"{PRELUDE}{declared}\n{out.getvalue()}"
-    return Preprocessed(source, whole, sizes, macros, _constants(p), p.includes.lines, added)
+    found = f"{PRELUDE}{declared}\n{out.getvalue()}"
+    return Preprocessed(
+        whole, found, sizes, macros, _constants(p), p.includes.lines, added, lists, arrays=arrays
+    )
 
 
 def _constants(p: _Preprocessor) -> dict[str, int]:

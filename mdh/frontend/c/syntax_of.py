@@ -7,6 +7,7 @@ construct, the front end refuses it with its own message, and the syntax is not 
 from pycparser import c_ast
 
 from mdh.frontend.c.ctypes_of import dimensions
+from mdh.frontend.c.initialisers import TakenOut
 from mdh.frontend.c.places import Places, items_of
 from mdh.frontend.c.pragmas import between, scop_marks
 from mdh.ir.syntax import (
@@ -61,7 +62,8 @@ class _Reader:
 
     def initial(self, node: c_ast.Node) -> Expression | Values:
         if isinstance(node, c_ast.InitList):
-            return Values(tuple(self.initial(e) for e in node.exprs))
+            cropped = isinstance(node, TakenOut) and node.cropped
+            return Values(tuple(self.initial(e) for e in node.exprs), cropped)
         return self.expression(node)
 
     def type(self, node: c_ast.Node) -> CType:

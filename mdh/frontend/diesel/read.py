@@ -7,6 +7,8 @@ from pathlib import PurePath
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.frontend.bound import BoundText
+from mdh.frontend.constant_arrays import split_constants
+from mdh.frontend.constant_parameters import with_constants, without_constants
 from mdh.frontend.diesel.nests import COLUMN, ROW, SUM, Nests
 from mdh.frontend.diesel.parser import parse
 from mdh.frontend.diesel.shapes import Each, Extent, Leaf, Product, Shape, Shaped, shaped
@@ -29,7 +31,9 @@ _KINDS = {"INT": I32, "HALF": F16, "FLOAT": F32, "DOUBLE": F64}
 
 def bound_text(source: Source, defines: Mapping[str, str | int] = {}, opens: Iterable[str] = ()) -> BoundText:
     """The text with its parameters bound. Raises Failed L1xx, C105, C123."""
-    return BoundText(source, source.text, size_values(source.name, defines, size_spans(source)))
+    arrays, others = split_constants(defines)
+    sizes = size_values(source.name, others, size_spans(source))
+    return BoundText(source, source.text, sizes, arrays=arrays)
 
 
 def size_spans(source: Source) -> dict[str, Span]:
@@ -61,7 +65,8 @@ def read_bound(
 
 def read_syntax(text: BoundText, *, function: str | None = None) -> c.Function:
     """The text as a function in C. Raises Failed L1xx."""
-    return _written(text).function
+    nest = _written(text)
+    return with_constants(nest.function, nest.sizes, text)
 
 
 def read_heading(
@@ -78,7 +83,8 @@ def read_heading(
     results = tuple(matrices[r] for r in _results(p))
     kept = set(opens)
     fixed = {sizes[n]: v for n, v in text.sizes.items() if n not in kept}
-    return Heading(name, (*sizes.values(), *shapes, *results), shapes, results, fixed)
+    heading = Heading(name, (*sizes.values(), *shapes, *results), shapes, results, fixed)
+    return without_constants(heading, text.arrays)
 
 
 def free_sizes(

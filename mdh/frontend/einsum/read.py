@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.frontend.bound import BoundText
+from mdh.frontend.constant_arrays import split_constants
+from mdh.frontend.constant_parameters import with_constants, without_constants
 from mdh.frontend.einsum.parser import Einsum, parse
 from mdh.frontend.einsum.path import path_of
 from mdh.frontend.heading import Heading
@@ -40,10 +42,11 @@ def bound_text(source: Source, defines: Mapping[str, str | int] = {}, opens: Ite
             headline = f"the size of `{n}` is a parameter of the kernel, and called `{names.sizes[n]}` there"
             hint = f"leave it open by that name: -D {names.sizes[n]}=…"
             raise Failed(Diagnostic("C125", headline, help=hint, witness=(("define", n),)))
-    letters = _letters(names, defines)
-    given = {letters.get(n, n): v for n, v in defines.items()}
+    arrays, others = split_constants(defines)
+    letters = _letters(names, others)
+    given = {letters.get(n, n): v for n, v in others.items()}
     values = size_values(source.name, given, _spans(e))
-    return BoundText(source, source.text, {names.sizes[n]: v for n, v in values.items()})
+    return BoundText(source, source.text, {names.sizes[n]: v for n, v in values.items()}, arrays=arrays)
 
 
 def size_spans(source: Source) -> dict[str, Span]:
@@ -77,7 +80,8 @@ def read_bound(
 
 def read_syntax(text: BoundText, *, function: str | None = None) -> c.Function:
     """The sum as a loop nest in C. Raises Failed E1xx."""
-    return _written(text).function
+    nest = _written(text)
+    return with_constants(nest.function, nest.sizes, text)
 
 
 def read_heading(
@@ -96,7 +100,8 @@ def read_heading(
     }
     kept = set(opens)
     fixed = {n: v for n, v in text.sizes.items() if n not in kept}
-    return Heading(NAME, (*names.sizes.values(), *names.operands, RESULT), shapes, (RESULT,), fixed)
+    heading = Heading(NAME, (*names.sizes.values(), *names.operands, RESULT), shapes, (RESULT,), fixed)
+    return without_constants(heading, text.arrays)
 
 
 def free_sizes(

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mdh.diagnostics import Diagnostic, Failed, Label, Severity, fail
 from mdh.frontend.bound import BoundText
+from mdh.frontend.constant_arrays import split_constants
+from mdh.frontend.constant_parameters import with_constants, without_constants
 from mdh.frontend.heading import Heading
 from mdh.frontend.nest import INT, Nest, c_name, read_nest, words
 from mdh.frontend.sizes import size_values
@@ -25,8 +27,9 @@ CHOICE, LEAST, OPEN = "T116", "T119", "T120"
 
 def bound_text(source: Source, defines: Mapping[str, str | int] = {}, opens: Iterable[str] = ()) -> BoundText:
     """The text with its sizes bound. Raises Failed with T1xx diagnostics, C105, C123."""
-    places = size_spans(source)
-    return BoundText(source, source.text, size_values(source.name, defines, places))
+    arrays, others = split_constants(defines)
+    sizes = size_values(source.name, others, size_spans(source))
+    return BoundText(source, source.text, sizes, arrays=arrays)
 
 
 def size_spans(source: Source) -> dict[str, Span]:
@@ -66,7 +69,8 @@ def read_bound(
 
 def read_syntax(text: BoundText, *, function: str | None = None) -> c.Function:
     """The function as a loop nest in C. Raises Failed with T1xx diagnostics."""
-    return _written(text, function).function
+    nest = _written(text, function)
+    return with_constants(nest.function, nest.sizes, text)
 
 
 def read_heading(
@@ -92,7 +96,8 @@ def read_heading(
     kept = set(opens)
     fixed = {names.sizes[n]: v for n, v in text.sizes.items() if n in names.sizes and n not in kept}
     anew = tuple(names.tensors[r] for r in analysis.anew)
-    return Heading(names.function, (*parameters, *results), shapes, anew, fixed)
+    heading = Heading(names.function, (*parameters, *results), shapes, anew, fixed)
+    return without_constants(heading, text.arrays)
 
 
 def free_sizes(

@@ -10,6 +10,7 @@ from mdh.lower.passes.barriers import place_barriers
 from mdh.lower.passes.prune import prune
 from mdh.lower.passes.reuse import reuse_shared
 from mdh.lower.passes.simplify import simplify
+from mdh.lower.passes.specialise import specialise
 from mdh.lower.passes.uniquify import uniquify
 from mdh.lower.passes.unroll import unroll_registers
 from mdh.lower.passes.unswitch import unswitch
@@ -39,10 +40,11 @@ class Facts:
     bufs: its buffers of device and shared memory by name. names: those in use; passes add to it. guarded:
     arrays with a read that only a condition keeps inside. managed: shared buffers that place their barriers
     themselves; shared: the others. divergent: variables whose value depends on the thread. adds_vectors: the
-    device has atomic additions of vectors.
+    device has atomic additions of vectors. strict: floats keep to the letter.
     """
 
     cpu: bool
+    strict: bool
     threads: int
     adds_vectors: bool
     bufs: dict[str, Buf]
@@ -68,6 +70,11 @@ PASSES = (
     Pass("uniquify", lambda k, f: uniquify(k.body, f.names), lambda f: f.cpu),
     Pass("unswitch", lambda k, f: unswitch(k.body), lambda f: not f.cpu),
     Pass("vectorise", lambda k, f: vectorise(k.body, f.bufs, f.names, wide=f.cpu, guarded=f.guarded)),
+    Pass(
+        "specialise",
+        lambda k, f: specialise(k.body, f.bufs, f.names, strict=f.strict),
+        lambda f: any(b.values is not None for b in f.bufs.values()),
+    ),
     Pass("unroll", lambda k, f: unroll_registers(k.body, most=CPU_UNROLLED if f.cpu else None)),
     Pass("wide_atomics", lambda k, f: widen_atomics(k.body, f.bufs, f.names), lambda f: f.adds_vectors),
     Pass("widen", lambda k, f: widen(k.body, f.bufs, f.names), lambda f: not f.cpu),

@@ -363,7 +363,7 @@ def _flat_items(values: Values, extents: tuple[int, ...], base: int = 0) -> Iter
     out."""
     inner = extents[1:]
     size, at = prod(inner), 0
-    for item in values.items:
+    for item in values.kept(extents[0]):
         if not isinstance(item, Values):
             yield base + at, item
             at += 1

@@ -8,6 +8,7 @@ write, for every size.
 from mdh.cost.gpu import Joining
 from mdh.ir.program import DimKind, Program, Stage
 from mdh.machine import Machine
+from mdh.schedule.default.constants import by_constants
 from mdh.schedule.default.contraction import contraction, find_contraction
 from mdh.schedule.default.fusing import joined
 from mdh.schedule.default.joining import joining_of
@@ -41,6 +42,8 @@ def default_section(
         outline = scatter(shape, machine)
     elif any(d.kind is DimKind.PS for d in stage.dims):
         outline = scan(shape, machine)
+    elif (unrolled := by_constants(shape, machine)) is not None:
+        outline = unrolled
     elif (found := find_contraction(shape)) is not None:
         outline = contraction(shape, found, machine, target, joining)
     elif shape.of_kind(DimKind.PW):

@@ -1,0 +1,37 @@
+"""`--const NAME=FILE.npy` and `--const-pattern NAME=FILE.npy`: array parameters that are constants."""
+
+from mdh.cli.array_file import NoArrayError, read_array
+from mdh.cli.command_line import CommandLine, at_word
+from mdh.cli.options import CONSTANTS
+from mdh.frontend.constant_arrays import constant_text
+
+
+def with_arrays(line: CommandLine, words: list[str]) -> list[str]:
+    """The words with a define in the place of every such option. Raises Failed F115 for files that cannot be
+    read, C127 for arrays that cannot be constants."""
+    out, left, seen = list[str](), list(words), set[str]()
+    while left:
+        option, equals, value = left.pop(0).partition("=")
+        if option not in CONSTANTS:
+            out.append(f"{option}{equals}{value}")
+            continue
+        if not equals and not left:
+            raise line.fail("F107", f"{option} needs a name and a file", option, help=f"write {option} C=C.npy")
+        word = value if equals else left.pop(0)
+        name, _, path = word.partition("=")
+        if not name.isidentifier() or not path:
+            raise line.fail("F115", f"{option} `{word}` is not NAME=FILE.npy", word, help=f"write {option} C=C.npy")
+        if name in seen:
+            raise line.fail("F115", f"`{name}` is given twice", word, help="keep one of the two")
+        seen.add(name)
+        out += ["-D", f"{name}={_text(line, word, path, pattern=option != CONSTANTS[0])}"]
+    return out
+
+
+def _text(line: CommandLine, word: str, path: str, *, pattern: bool) -> str:
+    try:
+        array = read_array(path, lambda dtype, shape: None)
+    except NoArrayError as error:
+        hint = "give a .npy file, which numpy.save wrote, of plain numbers"
+        raise line.fail("F115", f"`{path}` {error}", word, help=hint) from None
+    return at_word(line, word, lambda: constant_text(array, pattern=pattern))

@@ -1,0 +1,171 @@
+"""Long lists of initial values, and constants that are given from outside, as initialisers of C.
+
+Parsers take 50 microseconds a token, which is too much for ten thousand numbers. So long lists are taken out of
+the text before it is preprocessed, and put back into the tree.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+
+from pycparser import c_ast
+
+from mdh.frontend.c.ctypes_of import dimensions, scalar_type
+from mdh.frontend.c.places import Places, nodes_in
+from mdh.frontend.constant_arrays import ConstantArray, Nested, check_type, number_text, refused
+from mdh.ir.dtype import F64, DType
+from mdh.wording import meant
+
+LONG = 200
+"""Characters of a list that is taken out. Shorter ones may hold names and macros."""
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?[fFuUlL]{0,3}"
+_LIST = re.compile(rf"=\s*(\{{(?:[\s{{}},]|{_NUMBER}(?![\w.]))*\}})(?=\s*[;,])")
+_TOKEN = re.compile(rf"[{{}},]|{_NUMBER}")
+_MARK = "__mdh_list_"
+
+
+class TakenOut(c_ast.InitList):  # type: ignore[misc]  # pycparser has no type hints
+    """A list of values that no parser has seen.
+
+    cropped: the program is a small version of the user's, so that only the first elements of each dimension
+    count. given: the constant that the user gives for an array parameter of declared extents.
+    """
+
+    __slots__ = ("cropped", "given")
+
+    def __init__(self, exprs: list[c_ast.Node], coord: object, *, cropped: bool) -> None:
+        super().__init__(exprs, coord)
+        self.cropped = cropped
+        self.given: ConstantArray | None = None
+
+
+def without_lists(text: str) -> tuple[str, tuple[str, ...]]:
+    """The text with a name in place of every long list of numbers, and the lists. No line moves."""
+    lists: list[str] = []
+
+    def short(m: re.Match[str]) -> str:
+        if len(m[1]) < LONG or not _balanced(m[1]):
+            return m[0]
+        mark = f"{{{_MARK}{len(lists)}"
+        lists.append(m[1])
+        blank = re.sub(r"[^\n]", " ", m[1][:-1])
+        return m[0][: m.start(1) - m.start()] + mark + blank[len(mark) :] + "}"
+
+    return _LIST.sub(short, text), tuple(lists)
+
+
+def _balanced(text: str) -> bool:
+    """Whether the brackets of a list match, and numbers and lists stand between commas."""
+    plain = re.sub(_NUMBER, "0", re.sub(r"\s", "", text))
+    plain = re.sub(r"0(?:,0)*", "0", plain)
+    while (reduced := re.sub(r"\{0(?:,0)*,?\}", "0", plain)) != plain:
+        plain = reduced
+    return plain == "0"
+
+
+def put_lists_back(tree: c_ast.Node, lists: Sequence[str], *, cropped: bool) -> None:
+    """Puts the lists in the places of their names."""
+    if not lists:
+        return
+    for node in nodes_in(tree):
+        match getattr(node, "init", None):
+            case c_ast.InitList(exprs=[c_ast.ID(name=str() as name)]) if name.startswith(_MARK):
+                node.init = _parsed(lists[int(name.removeprefix(_MARK))], node.init.coord, cropped=cropped)
+
+
+def _parsed(text: str, coord: object, *, cropped: bool) -> TakenOut:
+    whole = TakenOut([], coord, cropped=cropped)
+    open_lists = [whole]
+    for token in _TOKEN.findall(text)[1:-1]:
+        match token:
+            case "{":
+                inner = TakenOut([], coord, cropped=cropped)
+                open_lists[-1].exprs.append(inner)
+                open_lists.append(inner)
+            case "}":
+                open_lists.pop()
+            case ",":
+                pass
+            case _:
+                open_lists[-1].exprs.append(_number(token, coord))
+    return whole
+
+
+def _number(token: str, coord: object) -> c_ast.Node:
+    digits = token.lstrip("-+")
+    real = any(c in digits for c in ".eE")
+    node = c_ast.Constant(("float" if digits[-1] in "fF" else "double") if real else "int", digits, coord)
+    return c_ast.UnaryOp("-", node, coord) if token[0] == "-" else node
+
+
+def bind_constants(
+    function: c_ast.FuncDef, given: Mapping[str, ConstantArray], places: Places, *, cropped: bool
+) -> tuple[c_ast.Decl, ...]:
+    """Takes the parameters with these names out of the function. Returns them as declarations of constants.
+    Raises Failed C127 for a name that is no array parameter."""
+    args = function.decl.type.args
+    params = list(args.params) if args is not None else []
+    arrays = {p.name: p for p in params if isinstance(getattr(p, "type", None), c_ast.ArrayDecl | c_ast.PtrDecl)}
+    out: list[c_ast.Decl] = []
+    for name, constant in given.items():
+        if name not in arrays:
+            raise _unknown(name, arrays, function.decl.name)
+        out.append(_declared(arrays[name], constant, places, cropped=cropped))
+    kept = [p for p in params if getattr(p, "name", None) not in given]
+    if given:
+        function.decl.type.args = c_ast.ParamList(kept, args.coord) if kept else None
+    return tuple(out)
+
+
+def _unknown(name: str, arrays: Iterable[str], function: str) -> Exception:
+    known = ", ".join(arrays)
+    hint = meant(name, arrays, cutoff=0.5, otherwise=f"arrays: {known}" if known else "it has none")
+    return refused(f"`{function}` has no array parameter `{name}`", hint, name)
+
+
+def _declared(param: c_ast.Decl, given: ConstantArray, places: Places, *, cropped: bool) -> c_ast.Decl:
+    """`static const float C[25][25] = {…};` for the parameter."""
+    coord, dtype = param.coord, scalar_type(param, places)
+    decl = copy(param)
+    elements = given.elements
+    if isinstance(param.type, c_ast.PtrDecl):
+        dims, inner = dimensions(param.type.type)
+        extent = c_ast.Constant("int", str(given.shape[0] if dims else len(given.flat)), coord)
+        decl.type = c_ast.ArrayDecl(param.type.type, extent, [], coord)
+        elements = elements if dims else given.flat
+    else:
+        inner = dimensions(param.type)[1]
+    decl.type = _const(decl.type)
+    decl.init = _nodes(elements, dtype, coord, cropped=cropped)
+    check_type(param.name, given, dtype, places.of(param, param.name))
+    decl.init.given = None if isinstance(param.type, c_ast.PtrDecl) else given
+    return decl
+
+
+def _const(declared: c_ast.Node) -> c_ast.Node:
+    """The type with const elements."""
+    out = copy(declared)
+    if isinstance(out, c_ast.ArrayDecl):
+        out.type = _const(out.type)
+    else:
+        out.quals = [*{*(out.quals or []), "const"}]
+    return out
+
+
+def _nodes(elements: Nested, dtype: DType, coord: object, *, cropped: bool) -> TakenOut:
+    """Numbers as an initialiser."""
+    rows = [
+        _nodes(x, dtype, coord, cropped=cropped) if isinstance(x, list) else _element(x, dtype, coord)
+        for x in elements
+    ]
+    return TakenOut(rows, coord, cropped=cropped)
+
+
+def _element(value: float, dtype: DType, coord: object) -> c_ast.Node:
+    if not dtype.is_float and value == -(2**63):
+        # C has no literal of it
+        most = _element(-(2**63 - 1), dtype, coord)
+        return c_ast.BinaryOp("-", most, c_ast.Constant("int", "1", coord), coord)
+    kind = "int" if not dtype.is_float else "double" if dtype == F64 else "float"
+    node = c_ast.Constant(kind, number_text(value, dtype), coord)
+    return c_ast.UnaryOp("-", node, coord) if str(value)[0] == "-" else node

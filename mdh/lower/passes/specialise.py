@@ -1,0 +1,233 @@
+"""Partial evaluation: loops over constant arrays that the schedule unrolls become code without them.
+
+Requires: names that hide no other. Guarantees: no read of a constant array at an index of numbers; no loop that
+is to be unrolled whole and whose variable is in the index of such a read.
+
+What a zero is multiplied by is left out, unless floats keep to the letter (0 * NaN is NaN). So is what then adds
+nothing to its sum. What all copies of a body compute alike is computed once in front of them.
+
+Source: Jones, Gomard and Sestoft, "Partial Evaluation and Automatic Program Generation", 1993.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from mdh.frontend.typing_rules import binary, convert, select
+from mdh.hardware import Space
+from mdh.ir.dtype import I32, DType
+from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var, map_children, walk
+from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Stmt, Store
+from mdh.ir.names import fresh
+from mdh.ir.walk import (
+    allocated,
+    declared_by,
+    expressions,
+    map_expressions,
+    statements,
+    substitute_in,
+    trips,
+    with_bodies,
+    with_buffers,
+    writes,
+)
+
+PRODUCT = "product"
+"""The stem of names of what copies share."""
+
+
+def specialise(body: tuple[Stmt, ...], bufs: Mapping[str, Buf], names: set[str], *, strict: bool) -> tuple[Stmt, ...]:
+    """bufs: the kernel's arrays. names: those in use; new ones are added. strict: floats keep to the letter."""
+    constants = {n: b for n, b in bufs.items() if b.values is not None}
+    lanes = {n: b.lanes for n, b in allocated(body).items() if b.lanes > 1}
+    return tuple(_Specialiser(constants, lanes, names, strict).block(body))
+
+
+@dataclass(frozen=True, slots=True)
+class _Product:
+    """A value with a name. lanes: of a vector; 1 for a number."""
+
+    name: str
+    value: Expr
+    lanes: int
+
+    @property
+    def reference(self) -> Expr:
+        """What stands for the value."""
+        dtype = self.value.dtype
+        return Var(self.name, dtype) if self.lanes == 1 else Load(self.name, (Const(0, I32),), dtype, self.lanes)
+
+    @property
+    def definition(self) -> tuple[Stmt, ...]:
+        dtype = self.value.dtype
+        if self.lanes == 1:
+            return (Let(self.name, self.value, dtype),)
+        row = Buf(self.name, Space.RM, dtype, (1,), (1,), lanes=self.lanes)
+        return Alloc(row), Store(self.name, (Const(0, I32),), self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Specialiser:
+    """constants: constant arrays. lanes: of the registers that hold vectors."""
+
+    constants: Mapping[str, Buf]
+    lanes: Mapping[str, int]
+    names: set[str]
+    strict: bool
+
+    def block(self, body: tuple[Stmt, ...]) -> Iterator[Stmt]:
+        for s in body:
+            if isinstance(s, For) and self._unrolls(s):
+                yield from self._copies(s)
+                continue
+            t = map_expressions(s, self.folded)
+            match t:
+                case If(Const(value), then, orelse) if s != t:
+                    yield from self.block(then if value else orelse)
+                case Store() if _keeps(t):
+                    pass
+                case _:
+                    yield with_bodies(t, lambda inner: tuple(self.block(inner)))
+
+    def _unrolls(self, s: For) -> bool:
+        whole = s.kind is ForKind.UNROLL and s.factor == 0 and isinstance(s.start, Const) and trips(s) is not None
+        return whole and any(
+            isinstance(n, Load) and n.buffer in self.constants and _names(n.index, s.var)
+            for t in statements(s.body)
+            for e in expressions(t)
+            for n in walk(e)
+        )
+
+    def _copies(self, s: For) -> Iterator[Stmt]:
+        """The turns of a loop one after another, behind what they share."""
+        shared, inner = self._shared(s)
+        assert isinstance(s.start, Const) and isinstance(s.step, Const)
+        first, step = int(s.start.value), int(s.step.value)
+        out: list[Stmt] = []
+        for turn in range(trips(s) or 0):
+            value = Const(first + turn * step, s.start.dtype)
+            one = substitute_in(self._renamed(inner), {s.var: value})
+            out += [t for t in self.block(one) if turn == 0 or not isinstance(t, Comment)]
+        yield from _needed(shared, out)
+
+    def _shared(self, s: For) -> tuple[list[_Product], tuple[Stmt, ...]]:
+        """The products that every turn computes alike, and the body that names them."""
+        inner = list(statements(s.body))
+        changing = {s.var, *(n for t in inner if (n := declared_by(t)) is not None)}
+        written = {n for t in inner for n in writes(t)}
+        found: dict[Expr, _Product] = {}
+
+        def named(e: Expr) -> Expr:
+            if isinstance(e, Binary) and e.op == "*" and e.dtype.is_float and _constant(e, changing, written):
+                if e not in found:
+                    found[e] = _Product(fresh(PRODUCT, self.names), self.folded(e), self._lanes(e))
+                return found[e].reference
+            return map_children(e, named)
+
+        body = tuple(_with_each(t, named) for t in s.body)
+        return list(found.values()), body
+
+    def _lanes(self, e: Expr) -> int:
+        """The lanes of a value: 1 for a number."""
+        loads = [n for n in walk(e) if isinstance(n, Load)]
+        return max((max(n.lanes, self.lanes.get(n.buffer, 1)) for n in loads), default=1)
+
+    def _renamed(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        """A copy of a body, whose declarations get names of their own."""
+        own = {n for s in body if (n := declared_by(s)) is not None and isinstance(s, Let | Alloc)}
+        if not own:
+            return body
+        new = {n: fresh(n, self.names) for n in own}
+        lets = {s.name: s.dtype for s in body if isinstance(s, Let)}
+        out = substitute_in(body, {n: Var(new[n], t) for n, t in lets.items()})
+        return tuple(
+            replace(s, name=new[s.name]) if isinstance(s, Let) else with_buffers(s, new) for s in out
+        )
+
+    def folded(self, e: Expr) -> Expr:
+        """The value with everything computed that is known."""
+        e = map_children(e, self.folded)
+        match e:
+            case Load(buffer, index, dtype, 1) if buffer in self.constants:
+                at = [int(i.value) for i in index if isinstance(i, Const)]
+                return self._element(buffer, at, dtype) if len(at) == len(index) else e
+            case Cast(Const() as value, dtype):
+                return convert(value, dtype)
+            case Select(Const(value), then, other, _):
+                return then if value else other
+            case Unary("-", Const(value), dtype) if dtype.is_float:
+                return Const(-value, dtype)
+            case Binary(op, Const() as a, Const() as b, dtype) if not a.dtype.is_float and not b.dtype.is_float:
+                return binary(op, a, b) if op not in ("/", "%") or b.value else e
+            case Binary():
+                return self._without_units(e)
+            case _:
+                return e
+
+    def _element(self, buffer: str, at: list[int], dtype: DType) -> Expr:
+        buf = self.constants[buffer]
+        assert buf.values is not None
+        return Const(buf.values[sum(i * s for i, s in zip(at, buf.strides, strict=True))], dtype)
+
+    def _without_units(self, e: Binary) -> Expr:
+        """Products with 0 and 1, sums with 0."""
+        a, b, t = e.left, e.right, e.dtype
+        exact = self.strict and t.is_float
+        match e.op:
+            case "*" if _is(a, 1):
+                return b if b.dtype == t else e
+            case "*" | "/" if _is(b, 1):
+                return a if a.dtype == t else e
+            case "*" if not exact and (_is(a, 0) or _is(b, 0)):
+                return Const(0.0 if t.is_float else 0, t)
+            case "+" if not exact and _is(a, 0):
+                return b if b.dtype == t else e
+            case "+" | "-" if not exact and _is(b, 0):
+                return a if a.dtype == t else e
+        return e
+
+
+def _with_each(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
+    """A statement with `f` applied to all expressions in it, those of its bodies included."""
+    return with_bodies(map_expressions(s, f), lambda inner: tuple(_with_each(x, f) for x in inner))
+
+
+def _needed(shared: list[_Product], copies: list[Stmt]) -> Iterator[Stmt]:
+    """The copies, behind the products that two of them use. A single use has the value itself."""
+    uses: Counter[str] = Counter()
+    for s in statements(tuple(copies)):
+        for e in expressions(s):
+            uses.update(n.name if isinstance(n, Var) else n.buffer for n in walk(e) if isinstance(n, Var | Load))
+    single = {p.reference: p.value for p in shared if uses[p.name] == 1}
+    for p in shared:
+        if uses[p.name] > 1:
+            yield from p.definition
+
+    def whole(e: Expr) -> Expr:
+        return single[e] if e in single else map_children(e, whole)
+
+    yield from (_with_each(s, whole) for s in copies) if single else copies
+
+
+def _keeps(s: Store) -> bool:
+    """Whether an element is stored as it is."""
+    value = s.value
+    return isinstance(value, Load) and value.buffer == s.buffer and value.index == s.index
+
+
+def _names(index: tuple[Expr, ...], name: str) -> bool:
+    return any(isinstance(n, Var) and n.name == name for e in index for n in walk(e))
+
+
+def _constant(e: Expr, changing: set[str], written: set[str]) -> bool:
+    """Whether a product has the same value in all turns."""
+    return all(
+        not (isinstance(n, Var) and n.name in changing)
+        and not (isinstance(n, Load) and n.buffer in written)
+        and not isinstance(n, Call)
+        for n in walk(e)
+    )
+
+
+def _is(e: Expr, value: int) -> bool:
+    return isinstance(e, Const) and e.value == value
