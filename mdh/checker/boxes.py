@@ -24,7 +24,7 @@ def box_obstacle(subject: Subject, i: int, staging: Staging, *, again: bool) -> 
     all_tma = [s.engine is Engine.TMA for s in subject.plan.steps[i].stagings]
     whole = " for all inputs of the step" if sum(all_tma) > 1 else ""
     buffer = subject.program.buffer_of[staging.buffer]
-    unseen = unmapped(buffer.shape, buffer.dtype)
+    unseen = unmapped(buffer)
     stage = subject.stage
     if staging.region is not Space.SM:
         return "tma copies go to shared memory", f"@copy(plain){whole}, or stage it in SM"

@@ -94,7 +94,7 @@ def copying(attr: Attr, machine: Machine, buffer: Buffer, found: Found) -> Copyi
         unseen = (
             engine is Engine.TMA
             and choice.fallback is not None
-            and unmapped(buffer.shape, buffer.dtype) is not None
+            and unmapped(buffer) is not None
         )
         if engine in machine.copy_engines and not unseen:
             multicast = any(a.value == "multicast" for a in attr.args)

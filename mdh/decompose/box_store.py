@@ -78,7 +78,7 @@ def box_store(program: Program, plan: StagePlan, levels: Levels) -> ResultBoxes 
             "@store(plain), or `@atom(wgmma)`",
         )
     product, buffer = step.product, program.buffer_of[holding.buffer]
-    unseen = unmapped(buffer.shape, buffer.dtype)
+    unseen = unmapped(buffer)
     if unseen is not None:
         return unseen, "@store(plain)"
     f, output = next(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Expr
+from mdh.ir.program import Buffer
 
 MOST_BOX = 256
 """Elements of a box along one dimension."""
@@ -20,11 +21,14 @@ UNIT = 16
 """Bytes: arrays begin, and their rows and the rows of boxes are, at multiples of it."""
 
 
-def unmapped(shape: tuple[int, ...], dtype: DType) -> str | None:
+def unmapped(array: Buffer) -> str | None:
     """Why no tensor map describes an array, or None."""
+    shape = array.shape
+    if array.values is not None:
+        return "it is a constant, whose elements stand in the kernel's text"
     if not 1 <= len(shape) <= MOST_RANK:
         return f"it has {len(shape)} dimensions, a tensor map has 1 to {MOST_RANK}"
-    row = shape[-1] * dtype.bytes
+    row = shape[-1] * array.dtype.bytes
     if len(shape) > 1 and row % UNIT:
         return f"its rows have {row} bytes, which is no multiple of {UNIT}"
     return None

@@ -33,6 +33,7 @@ from mdh.checker.rules.scatter import check_scatter
 from mdh.checker.rules.stores import check_boxed_stores, check_stores
 from mdh.checker.rules.stream import check_stream
 from mdh.checker.rules.tiles import check_tiles
+from mdh.checker.rules.unrolled import check_copies
 from mdh.checker.rules.vectors import check_vectors
 from mdh.checker.rules.visibility import check_visibility
 from mdh.checker.rules.warps import check_below_warps, check_warp_products
@@ -89,6 +90,7 @@ PLAN_RULES = (
     check_inflight,
     check_promote,
     check_lowered,
+    check_copies,
     check_open_splits,
 )
 """Rules about the resolved plan."""

@@ -45,7 +45,7 @@ def _obstacle(subject: Subject, i: int, staging: Staging, again: bool) -> tuple[
     if staging.engine is Engine.TMA:
         return box_obstacle(subject, i, staging, again=again)
     if any(s.engine is Engine.TMA for s in subject.plan.steps[i].stagings):
-        unseen = unmapped(buffer.shape, buffer.dtype)
+        unseen = unmapped(buffer)
         fact = "the step copies another input by tma"
         if unseen is not None:
             return f"{unseen}, and {fact}", "@copy(async) for all inputs of the step"

@@ -87,7 +87,9 @@ class _Specialiser:
                 case Store() if _keeps(t):
                     pass
                 case _:
-                    yield with_bodies(t, lambda inner: tuple(self.block(inner)))
+                    t = with_bodies(t, lambda inner: tuple(self.block(inner)))
+                    if not _is_empty(t):
+                        yield t
 
     def _unrolls(self, s: For) -> bool:
         whole = s.kind is ForKind.UNROLL and s.factor == 0 and isinstance(s.start, Const) and trips(s) is not None
@@ -141,7 +143,7 @@ class _Specialiser:
         lets = {s.name: s.dtype for s in body if isinstance(s, Let)}
         out = substitute_in(body, {n: Var(new[n], t) for n, t in lets.items()})
         return tuple(
-            replace(s, name=new[s.name]) if isinstance(s, Let) else with_buffers(s, new) for s in out
+            replace(s, name=new[s.name]) if isinstance(s, Let) else _with_buffers(s, new) for s in out
         )
 
     def folded(self, e: Expr) -> Expr:
@@ -192,6 +194,10 @@ def _with_each(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
     return with_bodies(map_expressions(s, f), lambda inner: tuple(_with_each(x, f) for x in inner))
 
 
+def _with_buffers(s: Stmt, names: Mapping[str, str]) -> Stmt:
+    return with_bodies(with_buffers(s, names), lambda inner: tuple(_with_buffers(x, names) for x in inner))
+
+
 def _needed(shared: list[_Product], copies: list[Stmt]) -> Iterator[Stmt]:
     """The copies, behind the products that two of them use. A single use has the value itself."""
     uses: Counter[str] = Counter()
@@ -207,6 +213,11 @@ def _needed(shared: list[_Product], copies: list[Stmt]) -> Iterator[Stmt]:
         return single[e] if e in single else map_children(e, whole)
 
     yield from (_with_each(s, whole) for s in copies) if single else copies
+
+
+def _is_empty(s: Stmt) -> bool:
+    """Whether nothing is left of a loop or a branch."""
+    return (isinstance(s, For) and not s.body) or (isinstance(s, If) and not s.then and not s.orelse)
 
 
 def _keeps(s: Store) -> bool:

@@ -53,7 +53,7 @@ def ends_along(shape: Shape, found: Matrices) -> bool:
 def _boxed(shape: Shape, found: Matrices, factor: Factor) -> bool:
     """Whether the copy engine sees the array, and atoms find their elements in rows of what it brings."""
     buffer = shape.program.buffer_of[factor.buffer]
-    seen = unmapped(buffer.shape, buffer.dtype) is None and not factor.turned
+    seen = unmapped(buffer) is None and not factor.turned
     names = {f"{shape.stage.dims[d].name}" for d in (factor.own, found.k)}
     # a block has one element along the other dimensions
     places = [f.names & names for f in factor.access.index if f is not None]
@@ -76,7 +76,7 @@ def _rows(shape: Shape, found: Matrices, factor: Factor) -> bool:
     places = [[p for p, f in enumerate(index) if n in f.names] for n in names]
     alone = all(len(p) == 1 for p in places) and len({p[0] for p in places}) == len(names)
     ordered = places == sorted(places) and places[-1] == [len(buffer.shape) - 1]
-    seen = unmapped(buffer.shape, buffer.dtype) is None and not factor.turned
+    seen = unmapped(buffer) is None and not factor.turned
     paces = [f.coefficient(n) for f in index for n in names if n in f.names]
     return seen and alone and ordered and all(0 < pace <= MOST_STEP for pace in paces)
 
@@ -87,7 +87,7 @@ def stored_bytes(shape: Shape, found: Matrices) -> int:
         return 0
     write = shape.writes[0]
     buffer = shape.program.buffer_of[write.buffer]
-    if unmapped(buffer.shape, buffer.dtype) is not None:
+    if unmapped(buffer) is not None:
         return 0
     places = []
     for d in (*found.rows.dims, found.n):

@@ -38,7 +38,7 @@ def engines(
 def _boxable(stage: Stage, program: Program, buffer: str) -> bool:
     array = program.buffer_of[buffer]
     plain = not stage.scattered and all(d.kind is not DimKind.PS for d in stage.dims)
-    return plain and unmapped(array.shape, array.dtype) is None
+    return plain and unmapped(array) is None
 
 
 def _grouped(section: Section) -> bool:

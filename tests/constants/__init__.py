@@ -1,0 +1,1 @@
+"""Arrays that are constants when a program is compiled."""
