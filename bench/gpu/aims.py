@@ -69,6 +69,7 @@ AIMS: tuple[tuple[str, Aim], ...] = (
     ("conv f16 *", Aim(1.2)),
     ("conv *", Aim(1.5)), ("ccsdt 1 fp64", Aim(1.3, why=WRITTEN)), ("ccsdt *", Aim(1.3)),
     ("scan *", Aim(1.0, copy=0.9, why=SCAN)), ("histogram *", Aim(3.0, copy=0.9)), ("prl *", Aim(1.0)),
+    ("einsum *", Aim(0.9)),
     ("random any *", Aim(0.8)), ("random conv *", Aim(0.9)), ("random contraction *", Aim(0.9)),
     ("random fp64 *", Aim(0.85)), ("random relu *", Aim(1.1, why=LAYERS)),
     ("random *", Aim(0.9, why=COLUMNS)),

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
+from bench.calling import Call, Kept
 from bench.gpu.cases import Case
 from bench.gpu.clock import Made, made
 from bench.gpu.gpu import Tensors, functional, torch
-from bench.torch_calls import Call, Kept
 
 Form = tuple[Callable[..., Any], tuple[str, ...], tuple[str, ...]]
 """A function of arrays, their names, and those of its results."""
@@ -60,8 +60,8 @@ def _call(fast: Callable[..., Any], t: Tensors, inputs: Sequence[str], outputs: 
 
 
 def _form(case: Case, t: Tensors) -> Form | None:
-    if spec := case.contraction:
-        return lambda a, b: torch.einsum(spec, a, b).contiguous(), ("lhs", "rhs"), ("X",)
+    if c := case.contraction:
+        return lambda *given: torch.einsum(c.letters, *given).contiguous(), c.factors, (c.result,)
     if case.program == "matmul_scaled":
         alpha, beta = case.scalars["alpha"], case.scalars["beta"]
         return lambda a, b, c: torch.addmm(c, a, b, alpha=alpha, beta=beta), ("A", "B", "C"), ("C",)

@@ -5,14 +5,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from bench.calling import Call, Kept, finish_of
+from bench.cases import Contraction
 from bench.cpu.by_numpy import WEIGHTS
 from bench.gpu.cases import Case
 from bench.gpu.clock import Made, made, quick
 from bench.gpu.gpu import PLACE, Tensors, functional, torch
 from bench.torch_calls import (
     CALLS,
-    Call,
-    Kept,
     conv_parts,
     grouped_last_parts,
     grouped_parts,
@@ -44,8 +44,9 @@ def prepare(case: Case, sets: Sequence[Tensors]) -> Made | None:
 def other(case: Case, sets: Sequence[Tensors]) -> Made | None:
     """By another way than the obvious one: the other layout for convolutions, convolution for a stencil; a
     contraction whose result stays in whatever layout the product leaves it; 8-bit floats with fast sums."""
-    if spec := case.contraction:
-        return made([Kept(partial(torch.einsum, spec, t["lhs"], t["rhs"]), t["X"].copy_) for t in sets])
+    if c := case.contraction:
+        # a sum over one array may be a view of it, where nothing is computed
+        return made([_einsum(c, t, ordered=False) for t in sets]) if len(c.factors) > 1 else None
     if case.program in _FORMS:
         return _searched(_FORMS[case.program][1], sets)
     make = _OTHERS.get(case.program)
@@ -58,12 +59,12 @@ def compute(case: Case, tensors: Tensors) -> None:
     assert make is not None, case.program
     call = make(tensors)
     call()
-    getattr(call, "finish", lambda: None)()
+    finish_of(call)()
 
 
 def _make(case: Case) -> Make | None:
-    if spec := case.contraction:
-        return lambda t: Kept(lambda: torch.einsum(spec, t["lhs"], t["rhs"]).contiguous(), t["X"].copy_)
+    if c := case.contraction:
+        return partial(_einsum, c)
     if case.program == "matmul_scaled":
         factors = {n: case.scalars[n] for n in ("alpha", "beta")}
         return lambda t: lambda: t["C"].addmm_(t["A"], t["B"], **factors)
@@ -71,6 +72,13 @@ def _make(case: Case) -> Make | None:
         form = _FORMS[case.program][0]
         return lambda t: _convolution(form, t)
     return _CALLS.get(case.program)
+
+
+def _einsum(c: Contraction, t: Tensors, *, ordered: bool = True) -> Call:
+    """ordered: the result lies in memory as the program asks for."""
+    given = [t[name] for name in c.factors]
+    plain = partial(torch.einsum, c.letters, *given)
+    return Kept((lambda: plain().contiguous()) if ordered else plain, t[c.result].copy_)
 
 
 def _product(t: Tensors) -> Call:

@@ -16,6 +16,8 @@ TITLES = {
     "torch": "torch", "other": "torch, other form", "cupy": "cupy", "cublaslt": "cuBLASLt tuned",
     "cub": "CUB", "cutensor": "cuTENSOR", "compiled": "torch.compile",
 }  # fmt: skip
+KINDS = {"einsum": "Einsums"}
+"""Cases that are summed up on their own, by the first word of their names."""
 APART = 0.05
 """Processes whose ratios differ by more are marked."""
 INTRODUCTION = """\
@@ -191,11 +193,11 @@ def _summary(results: Sequence[Result]) -> list[str]:
 
 
 def _groups(results: Sequence[Result]) -> dict[str, list[Result]]:
-    """Random sizes apart from the others, by their kind."""
+    """Random sizes and einsums apart from the others, random ones by their kind."""
     out: dict[str, list[Result]] = {}
     for r in results:
-        words = r.case.name.split()
-        title = f"Random sizes, {words[1]}" if words[0] == "random" else "Fixed cases"
+        first, second, *_ = r.case.name.split()
+        title = f"Random sizes, {second}" if first == "random" else KINDS.get(first, "Fixed cases")
         out.setdefault(title, []).append(r)
     return out
 
