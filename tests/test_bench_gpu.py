@@ -9,7 +9,8 @@ import pytest
 
 from bench.cases import arrays_of, program_of
 from bench.gpu import aims, kernels, table
-from bench.gpu.cases import SETS, cases, schedule_path
+from bench.gpu.cases import cases, schedule_path
+from bench.gpu.language_cases import SETS
 from bench.gpu.outcome import DEFAULT, Outcome, Result, Settings
 from bench.gpu.random_cases import (
     CONTRACTIONS,

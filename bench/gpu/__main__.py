@@ -21,7 +21,8 @@ from typing import Literal
 
 from bench.cases import ROOT
 from bench.gpu import contest, kernels, table
-from bench.gpu.cases import SETS, Case
+from bench.gpu.cases import Case
+from bench.gpu.language_cases import SETS
 from bench.gpu.outcome import DEFAULT, PEERS, Order, Result, Settings
 from bench.gpu.random_cases import RANDOM, random_cases
 from bench.gpu.resumed import is_done, resumed

@@ -16,6 +16,7 @@ Form = tuple[Callable[..., Any], tuple[str, ...], tuple[str, ...]]
 
 _OWN = frozenset(
     (
+        "2LUT",
         "dot",
         "filter5x5",
         "gather_sum",
@@ -108,4 +109,11 @@ _FORMS: dict[str, Form] = {
     "row_argmax": (lambda a: torch.max(a, dim=1), ("A",), ("best", "place")),
     "row_max": (lambda a: torch.amax(a, dim=1), ("A",), ("best",)),
     "transpose": (lambda a: a.T.contiguous(), ("A",), ("B",)),
+    "tmm": (lambda a, b: a @ b.T, ("A", "B"), ("C",)),
+    "MLP1": (lambda i, w, b: torch.relu(functional.linear(i, w, b)), ("I", "W1", "B1"), ("O1",)),
+    "2LUT": (
+        lambda i, e, j, f: (e[i].sum(dim=1), f[j].sum(dim=1)),
+        ("I1", "LUT1", "I2", "LUT2"),
+        ("O1", "O2"),
+    ),
 }

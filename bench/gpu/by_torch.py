@@ -49,7 +49,7 @@ def other(case: Case, sets: Sequence[Tensors]) -> Made | None:
         return made([_einsum(c, t, ordered=False) for t in sets]) if len(c.factors) > 1 else None
     if case.program in _FORMS:
         return _searched(_FORMS[case.program][1], sets)
-    make = _OTHERS.get(case.program)
+    make = _OTHERS.get(case.path.name, _OTHERS.get(case.program))
     return None if make is None else made([make(t) for t in sets])
 
 
@@ -129,7 +129,46 @@ def _batched_t(t: Tensors) -> Call:
 
 def _dense(t: Tensors) -> Call:
     """torch's fused form, which is cuBLASLt's epilogue."""
-    return Kept(lambda: torch._addmm_activation(t["bias"], t["A"], t["B"]), t["C"].copy_)
+    bias = t["bias"].flatten()
+    return Kept(lambda: torch._addmm_activation(bias, t["A"], t["B"]), t["C"].copy_)
+
+
+def _apart(t: Tensors) -> Call:
+    """A product, a sum and a ramp, each by a call that writes its results to memory."""
+
+    def call() -> None:
+        torch.mm(t["A"], t["B"], out=t["C"])
+        t["C"].add_(t["bias"])
+        t["C"].relu_()
+
+    return call
+
+
+def _mlp1(t: Tensors) -> Call:
+    """As `_dense`, the weights transposed."""
+    turned = t["W1"].T
+    return Kept(lambda: torch._addmm_activation(t["B1"], t["I"], turned), t["O1"].copy_)
+
+
+def _mlp1_layer(t: Tensors) -> Call:
+    turned = t["W1"].T
+
+    def call() -> None:
+        torch.addmm(t["B1"], t["I"], turned, out=t["O1"])
+        t["O1"].relu_()
+
+    return call
+
+
+def _lookups(t: Tensors) -> Call:
+    """Two tables, one after the other."""
+    bag = partial(functional.embedding_bag, mode="sum")
+
+    def put(found: Any) -> None:
+        t["O1"].copy_(found[0])
+        t["O2"].copy_(found[1])
+
+    return Kept(lambda: (bag(t["I1"], t["LUT1"]), bag(t["I2"], t["LUT2"])), put)
 
 
 def _dot(t: Tensors) -> Call:
@@ -228,6 +267,7 @@ _CALLS: dict[str, Make] = {
     "matmul_tf32_t": lambda t: partial(_rounded, t["A"], t["B"].T, t["C"]),
     "matvec": lambda t: lambda: torch.mv(t["A"], t["B"], out=t["C"]),
     "transpose": lambda t: lambda: t["B"].copy_(t["A"].T),
+    "tmm": lambda t: partial(torch.mm, t["A"], t["B"].T, out=t["C"]), "MLP1": _mlp1, "2LUT": _lookups,
 }  # fmt: skip
 _FORMS: dict[str, tuple[Form, Form]] = {
     "conv2d": (_conv, _conv_planes), "conv2d_56": (_conv, _conv_planes),
@@ -238,4 +278,6 @@ _FORMS: dict[str, tuple[Form, Form]] = {
 _OTHERS: dict[str, Make] = {
     "matmul_fp8": partial(_eighths_t, fast=True), "matmul_fp8_bf16": partial(_eighths_t, fast=True),
     "matmul_bias_relu": layer, "jacobi3d": _jacobi_conv, "histogram": _histogram_added,
+    "matmul_bias_relu.diesel": _apart, "MLP1": _mlp1_layer,
 }  # fmt: skip
+"""By the program, or by the text of a language."""

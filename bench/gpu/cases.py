@@ -6,7 +6,6 @@ from math import prod
 from pathlib import Path
 
 from bench.cases import ROOT, Work, ccsdt_sizes, linked, mnk
-from bench.einsums import einsums
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class Case(Work):
 
 def schedule_path(name: str) -> Path:
     """Of a shipped schedule; a name that ends so is a path itself."""
-    return Path(name) if name.endswith(".mdh") else ROOT / "schedules" / f"{name}.mdh"
+    return ROOT / name if name.endswith(".mdh") else ROOT / "schedules" / f"{name}.mdh"
 
 
 def cases() -> tuple[Case, ...]:
@@ -41,21 +40,6 @@ def cases() -> tuple[Case, ...]:
     return (*_products(), *_batches(), *_convolutions(), *_contractions(), *_moving())
 
 
-def einsum_cases() -> tuple[Case, ...]:
-    """Those that compute little are measured beside a plain copy, or a read where the result is small."""
-    return tuple(replace(case, like=_like(case), signed=False) for case in einsums(Case))
-
-
-def _like(case: Case) -> str:
-    result = prod(case.sizes[x] for x in case.text.partition("->")[2])
-    touched = case.touched or 0
-    if case.flops >= _ARITHMETIC * touched:
-        return ""
-    return "copy" if 4 * result >= touched / 4 else "read"
-
-
-_ARITHMETIC = 4.0
-"""Operations a byte from which on arithmetic bounds a case."""
 _SQUARES = tuple(f"matmul/h200/{tile}" for tile in ("base", "middle", "square", "large", "wide"))
 _SHAPES = (
     "middle", "square", "wide", "tall", "slices", "deep", "pairs", "columns", "pillars", "strips", "thirds",
@@ -267,7 +251,3 @@ def _moving() -> list[Case]:
             "copy",
         ),
     ]  # fmt: skip
-
-
-SETS = {"fixed": cases, "einsum": einsum_cases}
-"""The cases of `--set`."""

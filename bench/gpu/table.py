@@ -16,7 +16,7 @@ TITLES = {
     "torch": "torch", "other": "torch, other form", "cupy": "cupy", "cublaslt": "cuBLASLt tuned",
     "cub": "CUB", "cutensor": "cuTENSOR", "compiled": "torch.compile",
 }  # fmt: skip
-KINDS = {"einsum": "Einsums"}
+KINDS = {"einsum": "Einsums", "TC": "Tensor Comprehensions"}
 """Cases that are summed up on their own, by the first word of their names."""
 APART = 0.05
 """Processes whose ratios differ by more are marked."""
@@ -197,7 +197,8 @@ def _groups(results: Sequence[Result]) -> dict[str, list[Result]]:
     out: dict[str, list[Result]] = {}
     for r in results:
         first, second, *_ = r.case.name.split()
-        title = f"Random sizes, {second}" if first == "random" else KINDS.get(first, "Fixed cases")
+        titles = {"random": f"Random sizes, {second}", "Diesel": f"Diesel, {second}", **KINDS}
+        title = titles.get(first, "Fixed cases")
         out.setdefault(title, []).append(r)
     return out
 
