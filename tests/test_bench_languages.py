@@ -8,10 +8,10 @@ import pytest
 
 from bench.calling import finish_of
 from bench.cases import ROOT, arrays_of, program_of, written
-from bench.gpu import kernels
+from bench.gpu import kernels, papers
 from bench.gpu.cases import Case, cases
 from bench.gpu.language_cases import SETS, diesel_cases, diesel_sizes, tc_cases
-from bench.gpu.outcome import DEFAULT
+from bench.gpu.outcome import DEFAULT, Outcome, Result, Settings
 from mdh.frontend.read import bound_text, read_bound
 from mdh.ir.program import Program
 from mdh.machine import load_machine
@@ -161,3 +161,43 @@ def test_torch_computes_the_text(program: str, monkeypatch: pytest.MonkeyPatch) 
     found = function(*(tensors[n] for n in inputs))
     for name, value in zip(results, found if isinstance(found, tuple) else (found,), strict=True):
         assert np.allclose(value.numpy(), expected[name])
+
+
+def _result(case: Case, warm: dict[str, float], cold: dict[str, float]) -> Result:
+    """Ours takes 10 µs; the others as many times that."""
+    out = Outcome({"ours": "right"})
+    out.warm = {n: [(1e-5, 1e-5 * ratio)] * 3 for n, ratio in warm.items()}
+    out.cold = {n: [(2e-5, 2e-5 * ratio)] * 3 for n, ratio in cold.items()}
+    return Result(case, {}, {}, [out])
+
+
+SETTINGS = Settings(rounds=3, budget=1.0, turn=1e-3, tuning=1.0)
+
+
+def test_page_of_tensor_comprehensions() -> None:
+    assert set(papers.TC_PAPER) == set(TC)
+    shipped = _result(TC["TC tmm 128,1024,1024"], {"torch": 1.5, "compiled": 1.25}, {"torch": 2.0})
+    shipped.outcomes[0].chosen = "bench/gpu/schedules/tmm/atomic.mdh"
+    lost = Result(TC["TC MLP1 128,2000,128"], {}, {}, [Outcome({"case": "failed: did not end"})])
+    text = papers.tc_page([shipped, lost], {"torch": "2"}, "scripts/bench gpu", SETTINGS, {})
+    row = "| tmm 128,1024,1024 | 108 | 110 | 0.98 | 10 | **1.25** | 1.50 (15 µs) | – | 1.25 (12.5 µs) | – |"
+    assert f"{row} tmm/atomic.mdh |" in text
+    assert "| MLP1 128,2000,128 | 133 | 80 | 1.66 | – | case: failed: did not end |" in text
+    assert "Best peer over ours, cold: geometric mean 2.00 over 1 kernels, least 2.00." in text
+
+
+def test_page_of_diesel() -> None:
+    every = {c.name.split()[1]: c for c in diesel_cases()}
+    first, second = (c for c in diesel_cases() if c.name.split()[2] in ("00", "01") and "sgemm" in c.name)
+    results = [
+        _result(first, {"torch": 1.5}, {"torch": 2.0}), _result(second, {"torch": 0.75}, {"torch": 1.0}),
+        _result(every["layer"], {"torch": 1.0, "other": 4.0}, {"torch": 1.0, "other": 2.0}),
+    ]  # fmt: skip
+    text = papers.diesel_page(results, {"torch": "2"}, "scripts/bench gpu", SETTINGS, {})
+    assert "| SGEMM against cuBLAS: at least as fast, of 100 | 52 | 56 | 1 of 2 | 2 of 2 |" in text
+    assert "| SGEMM against cuBLAS: least ratio | 0.8 | – | 0.75 | 1.00 |" in text
+    assert "| DGEMM against cuBLAS: geometric mean | – | – | – | – |" in text
+    assert "calls apart: at least as fast, of 100 | over 90 | over 90 | 1 of 1 | 1 of 1 |" in text
+    size = first.name.split()[-1]
+    assert f"| {size} | 10 | 1.50 (15 µs) | 2.00 (40 µs) |" in text
+    assert f"- {second.name}: 0.75 of 0.8 warm" in text

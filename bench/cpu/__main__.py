@@ -77,7 +77,7 @@ def main(argv: Sequence[str]) -> int:
     command = " ".join(["scripts/bench cpu", *_said(argv)])
     text = (einsum_table if summing else table).page(results, versions, command, threads, settings)
     sys.stdout.write(text)
-    name = "einsum_cpu.md" if summing else "cpu_one_core.md" if given.one_core else "cpu.md"
+    name = f"{'einsum_' if summing else ''}{'cpu_one_core' if given.one_core else 'cpu'}.md"
     out = given.out or (None if given.case or given.peer or given.quick else ROOT / "artifacts" / name)
     if out is not None:
         out.write_text(text, encoding="utf-8")

@@ -5,7 +5,17 @@ from math import exp, log
 from statistics import median
 
 from bench.cpu import aims
-from bench.cpu.table import TITLES, cold_lines, limits_lines, machine_lines, ms, peer_cell, ratios
+from bench.cpu.table import (
+    ALONE,
+    TITLES,
+    WALL,
+    cold_lines,
+    limits_lines,
+    machine_lines,
+    ms,
+    peer_cell,
+    ratios,
+)
 from bench.cpu.turns import Result, Settings
 
 PEERS = ("numpy", "torch")
@@ -17,9 +27,7 @@ mdh derives, against numpy.einsum(optimize=True) and torch.einsum; written by
 random data of float and {threads}; its results were compared with numpy's on doubles before anything was
 timed. Ours and a peer take turns; a turn is the shortest of the calls of {seconds} ms, and a ratio is the
 median over pairs of turns, so that both saw the same machine. Ratios are the peer's time over ours: above 1
-mdh is faster. The machine is shared with other work and its absolute times are noisy: the ratio is what
-counts. Pairs during which others used the processors are dropped; `~` marks a ratio for which too few were
-left, so that all were kept.
+mdh is faster. {clock}
 
 *kernel*: a call of the kernel with its arrays bound before, as `kernel.bind` gives it. *call*: a call of
 `mdh.einsum` with the text and the arrays, which finds the kernel and allocates the result. Peers are called
@@ -39,7 +47,8 @@ def page(
     results: Sequence[Result], versions: Mapping[str, str], command: str, threads: int, settings: Settings
 ) -> str:
     many = "one thread" if threads == 1 else f"{threads} threads"
-    intro = INTRODUCTION.format(command=command, threads=many, seconds=round(settings.seconds * 1e3))
+    clock, seconds = ALONE if settings.alone else WALL, round(settings.seconds * 1e3)
+    intro = INTRODUCTION.format(command=command, threads=many, seconds=seconds, clock=clock)
     lines = [
         "# Einsums on the CPU", "", *intro.splitlines(), "", *machine_lines(threads),
         *(f"- {name}: {version}" for name, version in versions.items()), *limits_lines(results), "",

@@ -4,6 +4,8 @@ scripts/bench gpu                          all fixed cases; keeps the page and t
 scripts/bench gpu --case 'matmul*' --quick some of them, fewer turns, nothing kept
 scripts/bench gpu --random 100             random sizes, too: products, layers, convolutions, contractions
 scripts/bench gpu --set einsum             twenty einsums by default, beside torch's
+scripts/bench gpu --set tc --compile       the kernels of Tensor Comprehensions from its texts
+scripts/bench gpu --set diesel             Diesel's products at a hundred sizes, from its texts
 scripts/bench gpu --dry                    the cases and whether their schedules fit an H200; needs no GPU
 """
 
@@ -20,7 +22,7 @@ from pathlib import Path
 from typing import Literal
 
 from bench.cases import ROOT
-from bench.gpu import contest, kernels, table
+from bench.gpu import contest, kernels, papers, table
 from bench.gpu.cases import Case
 from bench.gpu.language_cases import SETS
 from bench.gpu.outcome import DEFAULT, PEERS, Order, Result, Settings
@@ -34,6 +36,8 @@ QUICK = Settings(rounds=7, budget=0.2, turn=5e-4, tuning=1.5)
 COMPILING = 240.0
 """Seconds more for a case of which torch tries many kernels."""
 FOLDER = ROOT / "artifacts" / "h200"
+PAGES = {"tc": papers.tc_page, "diesel": papers.diesel_page}
+"""By the set of cases; others have the same."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -132,7 +136,8 @@ def _run(chosen: Sequence[Case], given: argparse.Namespace, argv: Sequence[str],
     def tell(place: int, results: Sequence[Result]) -> None:
         """What there is so far is on disk at every moment."""
         sys.stderr.write(f"{table.line(results[place])}\n")
-        said[:] = [table.page(known, versions, command, settings, first.peaks)]
+        page_of = PAGES.get(given.set, table.page)
+        said[:] = [page_of(known, versions, command, settings, first.peaks)]
         _write(page, said[0])
         _write(raw, table.figures(known))
 
