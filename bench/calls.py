@@ -5,6 +5,7 @@ Writes artifacts/calls.md. Arguments: --devices c,opencl:0,cuda:0 --out FILE
 
 import argparse
 import sys
+from collections import deque
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
@@ -22,7 +23,10 @@ ROOT = Path(__file__).resolve().parent.parent
 SIZE = 16
 BATCH, ROUNDS = 100, 60
 FRESH = 20
-"""Sets of arrays that calls take turns with: more than a kernel keeps bound."""
+"""Sets of arrays that calls take turns with: fewer than a kernel keeps bound."""
+HELD = 64
+"""Results that are alive at once: more than a kernel keeps bound."""
+TOLERANCE = 1e-4
 Action = Callable[[], Any]
 
 
@@ -59,10 +63,12 @@ def on_host(spec: str) -> dict[str, float]:
         "kernel(…), other arrays": over(kernel, sets),
         "numpy.matmul(out=)": lambda: np.matmul(a, b, out=c),
     }
+    actions |= einsums(np, np.einsum, spec, (a, b))
     if find_spec("torch") is not None:
         torch = import_module("torch")
         x, y, z = (torch.from_numpy(array) for array in (a, b, c))
         actions["torch.mm(out=)"] = lambda: torch.mm(x, y, out=z)
+        actions |= einsums(torch, torch.einsum, spec, (x, y))
     return timed(actions, lambda: None)
 
 
@@ -111,10 +117,26 @@ def on_gpu(spec: str) -> dict[str, float]:
         "torch.mm(out=)": lambda: torch.mm(a, b, out=c),
         "torch.add(out=)": lambda: torch.add(a, b, out=c),
     }
+    actions |= einsums(torch, torch.einsum, spec, (a, b))
     if find_spec("triton") is not None:
         empty = import_module("bench.empty_kernel").empty
         actions["Triton, empty kernel"] = lambda: empty[(1,)](a, b, c)
     return timed(actions, torch.cuda.synchronize)
+
+
+def einsums(library: Any, theirs: Any, spec: str, operands: tuple[Any, Any]) -> dict[str, Action]:
+    """mdh's on arrays of a library, its results dropped or held for a while, and the library's own. All
+    allocate the result."""
+    text, name, held = "ij,jk->ik", library.__name__, deque[Any](maxlen=HELD)
+    off = abs(mdh.einsum(text, *operands, device=spec) - theirs(text, *operands)).max()
+    assert float(off) < TOLERANCE, off
+    return {
+        f"mdh.einsum(…) of {name}": lambda: mdh.einsum(text, *operands, device=spec),
+        f"mdh.einsum(…) of {name}, results held": lambda: held.append(
+            mdh.einsum(text, *operands, device=spec)
+        ),
+        f"{name}.einsum(…)": lambda: theirs(text, *operands),
+    }
 
 
 def over(kernel: mdh.Kernel, sets: list[tuple[Any, ...]]) -> Action:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mdh.frontend.c.read import read_program
+from mdh.frontend.read import bound_text, read_bound
 from mdh.ir.program import Program
 from mdh.source import Source
 
@@ -14,11 +14,21 @@ RECORDS = {"name": 5000, "birth": 20000, "sex": 2, "city": 300, "code": 9000}
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """flops: the operations that the C text asks for; 0: the case moves memory and is judged by that.
+class Contraction:
+    """letters: of the indices, as einsum writes them. factors, result: names of the arrays."""
 
-    text: C of the case's own, where its program is none of `inputs_c`. letters: of the indices of such a
-    contraction of `lhs` and `rhs`, as einsum writes them.
+    letters: str
+    factors: tuple[str, ...]
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """flops: the operations that the text asks for; 0: the case moves memory and is judged by that.
+
+    text: of the case's own, where its program is none of `inputs_c`; of an einsum, the program is the text.
+    language: the ending of the program's file. letters: of the indices of a contraction in C of `lhs` and
+    `rhs`, as einsum writes them.
     """
 
     name: str
@@ -26,25 +36,44 @@ class Work:
     sizes: Mapping[str, int]
     flops: float
     text: str = field(default="", kw_only=True)
+    language: str = field(default="c", kw_only=True)
     letters: str = field(default="", kw_only=True)
 
     @property
     def path(self) -> Path:
-        return ROOT / "inputs_c" / f"{self.program}.c"
+        return ROOT / "inputs_c" / f"{self.program}.{self.language}"
 
     @property
-    def contraction(self) -> str:
-        """The letters of a contraction of tensors; else nothing."""
-        return self.letters or (ccsdt_letters(self.program) if self.program.startswith("ccsdt") else "")
+    def contraction(self) -> Contraction | None:
+        """None for other programs than contractions of tensors."""
+        if self.letters:
+            return Contraction(self.letters, ("lhs", "rhs"), "X")
+        return contraction_of(self.program)
 
 
 def program_of(case: Work) -> Program:
     text = case.text or case.path.read_text(encoding="utf-8")
-    return read_program(Source(str(case.path), text), defines=dict(case.sizes))
+    return read_bound(bound_text(Source(str(case.path), text), dict(case.sizes)))
+
+
+def contraction_of(program: str) -> Contraction | None:
+    """Of a CCSD(T) contraction, or of the text of an einsum."""
+    if program.startswith("ccsdt"):
+        return Contraction(ccsdt_letters(program), ("lhs", "rhs"), "X")
+    if "->" in program:
+        count = program.count(",") + 1
+        return Contraction(program, tuple(f"in{n}" for n in range(count)), "out")
+    return None
+
+
+def arrays_of(program: Program) -> tuple[str, ...]:
+    """The parameters that are arrays; others are numbers."""
+    return tuple(name for name in program.params if name in program.buffer_of)
 
 
 def written(program: Program) -> frozenset[str]:
-    return frozenset[str]().union(*(s.written for s in program.stages))
+    """The arrays that hold results."""
+    return frozenset[str]().union(*(s.written for s in program.stages)).intersection(program.params)
 
 
 def mnk(m: int, n: int, k: int) -> dict[str, int]:

@@ -4,27 +4,12 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from bench.calling import Call, Kept
+
 torch: Any = import_module("torch")
 functional: Any = import_module("torch.nn.functional")
 
 Tensors = dict[str, Any]
-Call = Callable[[], Any]
-
-
-class Kept:
-    """A call whose library makes the result: the last one is kept, and `finish` puts it where it belongs."""
-
-    def __init__(self, make: Callable[[], Any], put: Callable[[Any], Any]) -> None:
-        self.make, self.put = make, put
-        self.last: Any = None
-
-    def __call__(self) -> None:
-        # its memory serves the next one
-        self.last = None
-        self.last = self.make()
-
-    def finish(self) -> None:
-        self.put(self.last)
 
 
 def conv_parts(t: Tensors) -> tuple[Any, Any, Any, dict[str, int]]:

@@ -5,15 +5,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bench.calling import finish_of
 from bench.cases import program_of, written
-from bench.cpu import by_gcc, by_numpy, table
+from bench.cpu import by_gcc, by_numpy, einsum_table, ours, table
 from bench.cpu.aims import short
-from bench.cpu.cases import cases
+from bench.cpu.cases import Case, cases
 from bench.cpu.data import random_arrays
 from bench.cpu.roof import Rates
 from bench.cpu.sums import sum_of
 from bench.cpu.turns import Pairs, Result, Settings
 from bench.cpu.worker import Turn
+from bench.einsums import einsums, flops_of, touched_bytes
 from mdh.frontend.c.read import read_program
 from mdh.reference import evaluate
 from tests.support.arrays import random_arrays as small_arrays
@@ -79,6 +81,48 @@ def test_cases_are_read_and_small_ones_are_drawn() -> None:
     arrays = random_arrays(case, program)
     assert arrays["A"].shape == (10, 64)
     assert not arrays["C"].any()
+
+
+@pytest.mark.parametrize("text", sorted({c.text for c in einsums(Case)}))
+def test_peers_compute_the_einsum(text: str) -> None:
+    """At small sizes: the program of each text, numpy in either way, and mdh as Python calls it."""
+    sizes = {letter: 2 + n % 3 for n, letter in enumerate(sorted(set(text) - set(",->")))}
+    case = Case("small", text, sizes, flops_of(text, sizes), text=text, language="einsum")
+    program = program_of(case)
+    arrays = random_arrays(case, program)
+    (name,) = written(program)
+    expected = evaluate(program, arrays, program.sizes)[name]
+    contraction = case.contraction
+    assert contraction is not None and contraction.result == name
+    for call in (by_numpy.prepare(text, arrays), ours.einsum(contraction, arrays, "c")):
+        arrays[name].fill(-1)
+        call()
+        finish_of(call)()
+        assert np.allclose(arrays[name], expected, rtol=1e-5)
+
+
+def test_work_of_einsums() -> None:
+    assert flops_of("ab,bc->ac", {"a": 2, "b": 3, "c": 5}) == 60
+    assert flops_of("ab->ba", {"a": 2, "b": 3}) == 0
+    # numpy and opt_einsum begin with another pair
+    assert flops_of("ab,bc,cd->ad", {"a": 2, "b": 3, "c": 5, "d": 7}) in (60 + 140, 210 + 84)
+    assert touched_bytes("aab,bc->ac", {"a": 2, "b": 3, "c": 5}) == 4 * (6 + 15 + 10)
+
+
+def test_einsum_page_says_where_a_ratio_is_low() -> None:
+    case = einsums(Case)[0]
+    ours, peer, call = Turn(2.0, 2.0), Turn(3.0, 3.0), Turn(4.0, 4.0)
+    pairs, calls = Pairs((peer,) * 3, (ours,) * 3, True), Pairs((call,) * 3, (ours,) * 3, True)
+    result = Result(case, "c", {}, {"torch": "right"}, {"torch": pairs}, {"torch": pairs}, call=calls)
+    result.rates.append(Rates(1e9, 5e8, 1e9, 1e9))
+    lost = Result(case, verdicts={"ours": "c: died"})
+    settings = Settings(3, 1, 0.01, 1.0)
+    text = einsum_table.page([result, lost], {"torch": "2"}, "scripts/bench cpu", 2, settings)
+    assert "| ab,ab-> 2048 | c | 2000 |" in text
+    assert "| torch | **1.50** | – | 1.50 (3000 ms) | 4000 | **0.75** |" in text
+    assert "Best peer over our kernel: geometric mean 1.50 of 1.2 over 1 cases, from 1.50 to 1.50;" in text
+    assert "- ab,ab-> 2048: 0.75 by call" in text
+    assert "| ab,ab-> 2048 | ours c: died |" in text
 
 
 def test_page_says_who_won() -> None:

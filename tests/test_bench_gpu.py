@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from bench.cases import program_of
+from bench.cases import arrays_of, program_of
 from bench.gpu import aims, kernels, table
 from bench.gpu.cases import cases, schedule_path
+from bench.gpu.language_cases import SETS
 from bench.gpu.outcome import DEFAULT, Outcome, Result, Settings
 from bench.gpu.random_cases import (
     CONTRACTIONS,
@@ -64,6 +65,17 @@ def test_random_convolutions_and_contractions_have_default_schedules() -> None:
     machine = load_machine("h200")
     for case in (*convolutions()[::9], *contractions()[::9]):
         assert DEFAULT in kernels.lowered(case, machine).texts, case.name
+
+
+def test_einsums_have_default_schedules() -> None:
+    machine, every = load_machine("h200"), SETS["einsum"]()
+    assert len(every) == len({c.name for c in every}) == 20
+    for case in every:
+        program = program_of(case)
+        assert DEFAULT in kernels.lowered(case, machine).texts, case.name
+        assert case.contraction is not None
+        assert {*case.contraction.factors, case.contraction.result} == {*arrays_of(program)}
+        assert moved_bytes(case, program) == rotated_bytes(case, program) == case.touched
 
 
 def test_bytes_of_arrays() -> None:
@@ -121,10 +133,9 @@ def test_what_falls_short_says_of_what() -> None:
     assert aims.short(contraction, None) == "ccsdt 8: 1.00 of 1.3 warm"
     assert aims.lines({"a": "", "b": "b: 1"}) == ["## Short of what is aimed at", "", "- b: 1", ""]
     assert aims.lines({"a": ""}) == []
+    every = [case for make in SETS.values() for case in make()]
     unused = [
-        p
-        for p, _ in aims.AIMS[:-1]
-        if not any(fnmatch(n, p) for n in (*CASES, *(c.name for c in random_cases(RANDOM))))
+        p for p, _ in aims.AIMS[:-1] if not any(fnmatch(c.name, p) for c in (*every, *random_cases(RANDOM)))
     ]
     assert not unused
 

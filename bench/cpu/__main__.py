@@ -3,6 +3,7 @@
 scripts/bench cpu                          all cases that need little memory
 scripts/bench cpu --large                  those that need much, too
 scripts/bench cpu --case 'matmul*' --quick some of them, fewer turns, nothing kept
+scripts/bench cpu --set einsum             twenty einsums by default, beside numpy's and torch's
 """
 
 import argparse
@@ -15,10 +16,11 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from bench.cases import ROOT
-from bench.cpu import table
+from bench.cpu import einsum_table, table
 from bench.cpu.cases import ROW, Case, cases
 from bench.cpu.roof import cores
 from bench.cpu.turns import Contest, Result, Settings
+from bench.einsums import einsums
 
 DEVICES = ("opencl:0", "c")
 FULL = Settings(rounds=15, cold=5, seconds=0.02, budget=4.0)
@@ -29,6 +31,7 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="scripts/bench cpu", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--set", choices=("fixed", "einsum"), default="fixed", help="of cases")
     parser.add_argument(
         "--case", action="append", default=[], metavar="PATTERN", help="only these, as in a shell"
     )
@@ -43,17 +46,20 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--one-core", action="store_true", help="one thread each, timed by processor time")
     parser.add_argument("-o", "--out", type=Path, help="default: in artifacts/ for a full run, else nowhere")
     given = parser.parse_args(argv)
-    chosen = [c for c in cases(_rows()) if _wanted(c, given.case, given.large)]
+    summing = given.set == "einsum"
+    every = einsums(Case) if summing else cases(_rows())
+    chosen = [c for c in every if _wanted(c, given.case, given.large)]
     if not chosen:
-        parser.error("no case has such a name; there are: " + ", ".join(c.name for c in cases(_rows())))
+        parser.error("no case has such a name; there are: " + ", ".join(c.name for c in every))
     threads = 1 if given.one_core else given.threads
     _limit_threads(threads)
     settings = replace(QUICK if given.quick else FULL, alone=given.one_core)
     results: list[Result] = []
     with tempfile.TemporaryDirectory() as folder:
         contest = Contest(
-            tuple(given.peer) or table.PEERS, tuple(given.device) or DEVICES, Path(folder), threads,
-            given.one_core, default=not given.no_default,
+            tuple(given.peer) or (einsum_table.PEERS if summing else table.PEERS),
+            tuple(given.device) or DEVICES, Path(folder), threads, given.one_core,
+            default=not given.no_default, calls=summing,
         )  # fmt: skip
         for device, why in contest.absent.items():
             sys.stderr.write(f"{device} takes no part: {why}\n")
@@ -69,9 +75,9 @@ def main(argv: Sequence[str]) -> int:
         mine = {f"mdh on {d}": p.version for d, p in contest.ours.items()}
         versions = mine | {n: p.version for n, p in contest.peers.items()}
     command = " ".join(["scripts/bench cpu", *_said(argv)])
-    text = table.page(results, versions, command, threads, settings)
+    text = (einsum_table if summing else table).page(results, versions, command, threads, settings)
     sys.stdout.write(text)
-    name = "cpu_one_core.md" if given.one_core else "cpu.md"
+    name = f"{'einsum_' if summing else ''}{'cpu_one_core' if given.one_core else 'cpu'}.md"
     out = given.out or (None if given.case or given.peer or given.quick else ROOT / "artifacts" / name)
     if out is not None:
         out.write_text(text, encoding="utf-8")
@@ -113,6 +119,8 @@ def _limit_threads(threads: int) -> None:
     os.environ["KMP_BLOCKTIME"] = "1"
     os.environ["OPENBLAS_THREAD_TIMEOUT"] = "22"
     os.environ["TVM_THREAD_POOL_SPIN_COUNT"] = "3000"
+    # memory that a library frees serves its next result, whose pages then need not be made anew
+    os.environ["MALLOC_MMAP_MAX_"], os.environ["MALLOC_TRIM_THRESHOLD_"] = "0", str(1 << 40)
 
 
 if __name__ == "__main__":

@@ -61,7 +61,9 @@ def threaded(program: str, text: str) -> str:
 
 
 def prepare(case: Case, a: Arrays, folder: Path) -> Call | None:
-    """None where the compiler refuses the directive."""
+    """None for a text that is not C, and where the compiler refuses the directive."""
+    if case.language != "c":
+        return None
     path, library = folder / f"{case.program}.c", folder / f"{case.name.replace(' ', '_')}.so"
     path.write_text(threaded(case.program, case.path.read_text(encoding="utf-8")), encoding="utf-8")
     defines = [f"-D{k}={v}" for k, v in case.sizes.items()]

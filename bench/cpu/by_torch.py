@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 
-from bench.cases import ccsdt_letters
+from bench.calling import Call, Kept
+from bench.cases import Contraction, contraction_of
 from bench.cpu.data import Arrays
-from bench.torch_calls import CALLS, Call, Kept, Tensors, conv_parts, functional, grouped_parts, layer, torch
+from bench.torch_calls import CALLS, Tensors, conv_parts, functional, grouped_parts, layer, torch
 
 
 def version() -> str:
@@ -15,11 +16,19 @@ def prepare(program: str, arrays: Arrays, threads: int) -> Call | None:
     torch.set_num_threads(threads)
     torch.set_grad_enabled(False)
     t = {k: torch.from_numpy(v) for k, v in arrays.items()}
-    if program.startswith("ccsdt"):
-        spec = ccsdt_letters(program)
-        return lambda: t["X"].copy_(torch.einsum(spec, t["lhs"], t["rhs"]))
+    if contraction := contraction_of(program):
+        return _einsum(contraction, t)
     make = _CALLS.get(program)
     return None if make is None else make(t)
+
+
+def _einsum(c: Contraction, t: Tensors) -> Call:
+    """A sum over one array may be a view of it, and is copied. Other results stay as torch makes them, save
+    those of CCSD(T), which are in the order of the program."""
+    given = [t[name] for name in c.factors]
+    if len(given) == 1 or c.result == "X":
+        return lambda: t[c.result].copy_(torch.einsum(c.letters, *given))
+    return Kept(lambda: torch.einsum(c.letters, *given), t[c.result].copy_)
 
 
 def _product(t: Tensors) -> Call:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.cases import written
+from bench.cases import arrays_of, written
 from bench.cpu.cases import Case
 from mdh.ir.program import Program
 
@@ -17,7 +17,7 @@ def random_arrays(case: Case, program: Program) -> Arrays:
     rng = np.random.default_rng(1)
     outputs = written(program)
     out: Arrays = {}
-    for name in program.params:
+    for name in arrays_of(program):
         buffer = program.buffer_of[name]
         dtype = _TYPES[buffer.dtype.name]
         if name in outputs:
@@ -34,7 +34,8 @@ def moved_bytes(case: Case, program: Program) -> tuple[int, int]:
     """(read, written) bytes, each array once."""
     outputs = written(program)
     sizes = {
-        n: int(np.prod(program.buffer_of[n].shape)) * program.buffer_of[n].dtype.bytes for n in program.params
+        n: int(np.prod(program.buffer_of[n].shape)) * program.buffer_of[n].dtype.bytes
+        for n in arrays_of(program)
     }
     stored = sum(b for n, b in sizes.items() if n in outputs)
     if case.touched is not None:

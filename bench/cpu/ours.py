@@ -1,7 +1,11 @@
-"""Each program by mdh on one of our devices, arguments bound once, as a C program would launch it."""
+"""Each program by mdh on one of our devices: arguments bound once, as a C program would launch it. Einsums
+also as Python calls them."""
 
 from pathlib import Path
 
+import mdh
+from bench.calling import Kept
+from bench.cases import Contraction
 from bench.cpu.data import Arrays
 from mdh.device.protocols import BoundCall, Device
 from mdh.diagnostics import Failed
@@ -23,4 +27,14 @@ def prepare(device: Device, program: Program, schedule: Path | None, arrays: Arr
     except Failed:
         return None
     built = arrows.build(device, arrows.emit(arrows.lower(plan), program))
-    return built.call(arrays, {})
+    return built.call(arrays, program.sizes)
+
+
+def einsum(c: Contraction, arrays: Arrays, device: str) -> Kept:
+    """A call of `mdh.einsum`, which allocates the result."""
+    given, out = [arrays[name] for name in c.factors], arrays[c.result]
+
+    def put(found: object) -> None:
+        out[...] = found
+
+    return Kept(lambda: mdh.einsum(c.letters, *given, device=device), put)

@@ -7,7 +7,6 @@ from pathlib import Path
 from statistics import median
 
 from bench.cpu import aims
-from bench.cpu.roof import Rates
 from bench.cpu.turns import Pairs, Result, Settings
 
 TITLES = {
@@ -55,18 +54,14 @@ def page(
         command=command, threads=many, seconds=seconds, clock=clock, compilers=compilers
     )
     lines = [
-        "# mdh on the CPU", "", *intro.splitlines(), "", *_machine(threads),
-        *(f"- {name}: {version}" for name, version in versions.items()),
-        _limits([r for result in results for r in result.rates]), "",
+        "# mdh on the CPU", "", *intro.splitlines(), "", *machine_lines(threads),
+        *(f"- {name}: {version}" for name, version in versions.items()), *limits_lines(results), "",
         "## Warm caches", "",
         "| case | on | whole ms | kernel ms | roof | bound | best peer | best / ours | by kernel | "
         + " | ".join(TITLES[p] for p in peers) + " | default reaches | other device |",
         "|---|---|" + "---:|" * 3 + "---|---|" + "---:|" * (3 + len(peers)) + "---|",
         *(_row(r, peers) for r in results), "", *_summary(results), "", *_short(results),
-        "## Cold caches", "", "Single calls, the caches overwritten before each by their own process.", "",
-        "| case | ours ms | " + " | ".join(TITLES[p] for p in peers) + " |",
-        "|---|" + "---:|" * (1 + len(peers)),
-        *(_cold(r, peers) for r in results),
+        *cold_lines(results, peers),
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
 
@@ -121,23 +116,33 @@ def _row(r: Result, peers: Sequence[str]) -> str:
     mine = [t for pairs in r.warm.values() for t in pairs.ours]
     least, bound = r.roof()
     cells = [
-        r.device, _ms(median(t.whole for t in mine)), _ms(median(t.kernel for t in mine)),
+        r.device, ms(median(t.whole for t in mine)), ms(median(t.kernel for t in mine)),
         f"{least / min(t.whole for t in mine):.0%}", bound,
         TITLES.get(best, ""), f"**{found[best]:.2f}**" if best else "",
         f"{r.warm[best].kernel:.2f}" if best else "",
-        *(_peer(r, p) for p in peers),
+        *(peer_cell(r, p) for p in peers),
         f"{1 / r.default.whole:.0%}" if r.default is not None else "",
         "; ".join(f"{d} {1 / p.whole:.0%}" for d, p in r.others.items()),
     ]  # fmt: skip
     return f"| {label} | " + " | ".join(cells) + " |"
 
 
-def _peer(r: Result, peer: str) -> str:
+def peer_cell(r: Result, peer: str) -> str:
+    """Ratio and time, or why there is none."""
     if peer in r.warm:
         pairs = r.warm[peer]
         mark, time = "" if pairs.quiet else "~", median(t.whole for t in pairs.peer)
-        return f"{mark}{pairs.whole:.2f} ({_ms(time)} ms)"
+        return f"{mark}{pairs.whole:.2f} ({ms(time)} ms)"
     return {"absent": "–"}.get(r.verdicts.get(peer, "absent"), r.verdicts.get(peer, ""))
+
+
+def cold_lines(results: Sequence[Result], peers: Sequence[str]) -> list[str]:
+    """The section of single calls."""
+    return [
+        "## Cold caches", "", "Single calls, the caches overwritten before each by their own process.", "",
+        "| case | ours ms | " + " | ".join(TITLES[p] for p in peers) + " |",
+        "|---|" + "---:|" * (1 + len(peers)), *(_cold(r, peers) for r in results),
+    ]  # fmt: skip
 
 
 def _cold(r: Result, peers: Sequence[str]) -> str:
@@ -145,18 +150,20 @@ def _cold(r: Result, peers: Sequence[str]) -> str:
         return f"| {r.case.name} |" + " |" * (1 + len(peers))
     mine = median(t.whole for pairs in r.cold.values() for t in pairs.ours)
     cells = [f"{_whole(r.cold, p)}" for p in peers]
-    return f"| {r.case.name} | {_ms(mine)} | " + " | ".join(cells) + " |"
+    return f"| {r.case.name} | {ms(mine)} | " + " | ".join(cells) + " |"
 
 
 def _whole(pairs: Mapping[str, Pairs], peer: str) -> str:
     return f"{pairs[peer].whole:.2f}" if peer in pairs else "–"
 
 
-def _ms(seconds: float) -> str:
+def ms(seconds: float) -> str:
+    """A time in milliseconds."""
     return f"{seconds * 1e3:.3g}" if seconds < 1 else f"{seconds * 1e3:.0f}"
 
 
-def _machine(threads: int) -> list[str]:
+def machine_lines(threads: int) -> list[str]:
+    """The processors."""
     model, count = platform.machine(), "?"
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -166,11 +173,13 @@ def _machine(threads: int) -> list[str]:
     return [f"- machine: {model}, {count} CPUs of which {threads} used, {platform.system()}"]
 
 
-def _limits(rates: Sequence[Rates]) -> str:
+def limits_lines(results: Sequence[Result]) -> list[str]:
+    """What the machine can do, by all measurements of a run."""
+    rates = [r for result in results for r in result.rates]
     if not rates:
-        return "- nothing was measured"
+        return ["- nothing was measured"]
     f32, f64, read, copy = (
         median(getattr(r, n) for r in rates) / 1e9 for n in ("f32", "f64", "read", "copy")
     )
     peak = f"{f32:.0f} GFLOP/s fp32, {f64:.0f} GFLOP/s fp64"
-    return f"- limits (best of the run): {peak}, reads {read:.1f} GB/s, copies {copy:.1f} GB/s"
+    return [f"- limits (best of the run): {peak}, reads {read:.1f} GB/s, copies {copy:.1f} GB/s"]

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from bench.calling import finish_of
 from bench.cases import program_of, written
 from bench.cpu import by_numpy
 from bench.cpu.cases import Case
 from bench.cpu.data import moved_bytes, random_arrays
 from bench.cpu.load import Meter
 from bench.cpu.roof import Rates
-from bench.cpu.worker import Turn, serve, serve_roof
+from bench.cpu.worker import CALL, Turn, serve, serve_roof
 from mdh.compare.calm import calm
 
 PAUSE = 0.004
@@ -72,7 +73,8 @@ class Pairs:
 @dataclass
 class Result:
     """verdicts: contestant to `right`, `absent` or `wrong …`. rates: of the machine. device: on which ours is
-    fastest; others: our other devices to their turns, in pairs with those of that one."""
+    fastest; others: our other devices to their turns, in pairs with those of that one. call: turns of a call
+    of `mdh.einsum` there."""
 
     case: Case
     device: str = ""
@@ -82,6 +84,7 @@ class Result:
     cold: dict[str, Pairs] = field(default_factory=dict)
     rates: list[Rates] = field(default_factory=list)
     default: Pairs | None = None
+    call: Pairs | None = None
 
     def roof(self) -> tuple[float, str]:
         """The least time of the case on this machine, by the best rates seen, and what bounds it."""
@@ -149,12 +152,13 @@ def _judge(one: Process, case: Case, expected: Path) -> str:
 
 
 class Contest:
-    """All processes. names: of the peers; default: ours without a schedule's file takes part, too; devices:
-    on which ours runs, a process each; `absent`: those that cannot be opened, and why."""
+    """All processes. names: of the peers; default: ours without a schedule's file takes part, too; calls: and
+    calls of `mdh.einsum`; devices: on which ours runs, a process each; `absent`: those that cannot be opened,
+    and why."""
 
     def __init__(
         self, names: tuple[str, ...], devices: tuple[str, ...], folder: Path, threads: int, alone: bool,
-        *, default: bool,
+        *, default: bool, calls: bool = False,
     ) -> None:  # fmt: skip
         def made(name: str, device: str) -> Process:
             return Process(name, serve, name, device, folder, threads, alone)
@@ -165,6 +169,7 @@ class Contest:
         self.absent = {d: p.version for d, p in asked.items() if p.state != "ready"}
         self.ours = {d: p for d, p in asked.items() if d not in self.absent}
         self.defaults = {d: made("default", d) for d in self.ours} if default else {}
+        self.calls = {d: made(CALL, d) for d in self.ours} if calls else {}
         self.peers = {n: made(n, devices[0]) for n in names}
         self.meter = Meter(lambda: [p.process.pid for p in self._every() if p.process.pid is not None])
 
@@ -173,7 +178,8 @@ class Contest:
             one.stop()
 
     def _every(self) -> tuple[Process, ...]:
-        return (self.roof, *self.ours.values(), *self.defaults.values(), *self.peers.values())
+        mine = (*self.ours.values(), *self.defaults.values(), *self.calls.values())
+        return (self.roof, *mine, *self.peers.values())
 
     def run(self, case: Case, settings: Settings) -> Result:
         """All turns of a case. A peer that dies or does not end loses the case and starts anew; where ours
@@ -213,6 +219,8 @@ class Contest:
             out.default = self._pairs(
                 out, mine[out.device], defaults[_default(out.device)], settings.rounds, settings, False
             )
+        for one in right({CALL: self.calls[out.device]} if self.calls else {}).values():
+            out.call = self._pairs(out, mine[out.device], one, settings.rounds, settings, False)
         for name, one in right(self.peers).items():
             try:
                 warm = self._pairs(out, mine[out.device], one, settings.rounds, settings, False)
@@ -257,7 +265,9 @@ class Contest:
         program = program_of(case)
         arrays = random_arrays(case, program)
         wide = {k: v.astype(np.float64) if v.dtype.kind == "f" else v for k, v in arrays.items()}
-        by_numpy.prepare(case.program, wide)()
+        call = by_numpy.prepare(case.program, wide)
+        call()
+        finish_of(call)()
         for name in written(program):
             np.save(self.folder / f"{name}.npy", wide[name])
         calm()

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.calling import Call, finish_of
 from bench.cases import program_of, written
 from bench.cpu import by_gcc, by_mkl, by_numpy, ours
 from bench.cpu.cases import Case
@@ -27,6 +28,8 @@ Runner = Callable[[], tuple[float, float]]
 """One call: its seconds as the caller sees them, and those of the kernels alone."""
 _CLOCKED, _SHORT = 4, 1e-3
 """Of calls that take fewer seconds than _SHORT one in so many has its kernels timed."""
+CALL = "call"
+"""The contestant that calls `mdh.einsum` for each result."""
 EXTRAS = ("torch", "halide", "tvm")
 """Peers that are Python packages and may be missing."""
 _LONG = 0.3
@@ -53,10 +56,10 @@ def timed(call: Callable[[], Any], clock: Callable[[], float]) -> Runner:
 
 
 class Contestant:
-    """`name`: ours, default or one of table.PEERS. `device`: of the first two, as `opencl:0`."""
+    """`name`: ours, default, CALL or one of table.PEERS. `device`: of the first three, as `opencl:0`."""
 
     def __init__(self, name: str, device: str, folder: Path, threads: int, alone: bool) -> None:
-        self.name, self.folder, self.threads = name, folder, threads
+        self.name, self.spec, self.folder, self.threads = name, device, folder, threads
         self.clock = time.process_time if alone else time.perf_counter
         self.runner: Runner | None = None
         self.arrays: Arrays = {}
@@ -67,6 +70,8 @@ class Contestant:
         if name in ("ours", "default"):
             self.device = open_device(device)
             self.version = ", ".join(f"{name} {version}" for name, version in self.device.versions)
+        elif name == CALL:
+            self.version = device
         elif name in EXTRAS:
             # which its own process alone imports
             self.library = import_module(f"bench.cpu.by_{name}")
@@ -117,7 +122,11 @@ class Contestant:
                 return seconds, min(device or seconds, seconds)
 
             return run
-        if self.name in EXTRAS:
+        made: Call | None
+        if self.name == CALL:
+            contraction = case.contraction if case.language == "einsum" else None
+            made = ours.einsum(contraction, arrays, self.spec) if contraction is not None else None
+        elif self.name in EXTRAS:
             made = self.library.prepare(case.program, arrays, self.threads)
         elif self.name == "mkl":
             made = by_mkl.prepare(self.library, case.program, arrays, self.threads)
@@ -125,8 +134,10 @@ class Contestant:
             made = by_gcc.prepare(case, arrays, self.folder)
         else:
             made = by_numpy.prepare(case.program, arrays)
-        self.finish = getattr(made, "finish", lambda: None)
-        return None if made is None else timed(made, self.clock)
+        if made is None:
+            return None
+        self.finish = finish_of(made)
+        return timed(made, self.clock)
 
     def turn(self, seconds: float, cold: bool) -> Turn:
         """Calls for so long (at least three) after one that does not count, or one call on evicted caches."""

@@ -3,6 +3,9 @@
 scripts/bench gpu                          all fixed cases; keeps the page and the fastest kernels' texts
 scripts/bench gpu --case 'matmul*' --quick some of them, fewer turns, nothing kept
 scripts/bench gpu --random 100             random sizes, too: products, layers, convolutions, contractions
+scripts/bench gpu --set einsum             twenty einsums by default, beside torch's
+scripts/bench gpu --set tc --compile       the kernels of Tensor Comprehensions from its texts
+scripts/bench gpu --set diesel             Diesel's products at a hundred sizes, from its texts
 scripts/bench gpu --dry                    the cases and whether their schedules fit an H200; needs no GPU
 """
 
@@ -19,8 +22,9 @@ from pathlib import Path
 from typing import Literal
 
 from bench.cases import ROOT
-from bench.gpu import contest, kernels, table
-from bench.gpu.cases import Case, cases
+from bench.gpu import contest, kernels, papers, table
+from bench.gpu.cases import Case
+from bench.gpu.language_cases import SETS
 from bench.gpu.outcome import DEFAULT, PEERS, Order, Result, Settings
 from bench.gpu.random_cases import RANDOM, random_cases
 from bench.gpu.resumed import is_done, resumed
@@ -32,12 +36,14 @@ QUICK = Settings(rounds=7, budget=0.2, turn=5e-4, tuning=1.5)
 COMPILING = 240.0
 """Seconds more for a case of which torch tries many kernels."""
 FOLDER = ROOT / "artifacts" / "h200"
+PAGES = {"tc": papers.tc_page, "diesel": papers.diesel_page}
+"""By the set of cases; others have the same."""
 
 
 def main(argv: Sequence[str]) -> int:
     parser = _parser()
     given = parser.parse_args(argv)
-    every = (*cases(), *random_cases(given.random))
+    every = (*SETS[given.set](), *random_cases(given.random))
     chosen = [c for c in every if not given.case or any(fnmatch(c.name, p) for p in given.case)]
     if not chosen:
         parser.error("no case has such a name; there are: " + ", ".join(c.name for c in every))
@@ -63,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--case", action="append", default=[], metavar="PATTERN", help="only these, as in a shell"
     )
+    parser.add_argument("--set", choices=SETS, default="fixed", help="of cases")
     parser.add_argument("--peer", action="append", default=[], choices=[*PEERS, DEFAULT], help="only these")
     parser.add_argument(
         "--compile", action="store_true", help="torch.compile for products and convolutions, too"
@@ -115,7 +122,7 @@ def _run(chosen: Sequence[Case], given: argparse.Namespace, argv: Sequence[str],
     order = Order(peers, settings, swapped=False, patient=given.compile)
     library = folder / "cub.so"
     first = contest.Process(given.device, library)
-    full = not (given.case or given.peer or given.quick)
+    full = given.set == "fixed" and not (given.case or given.peer or given.quick)
     page, raw = given.out or (full and FOLDER / "bench.md"), given.json or (full and FOLDER / "bench.json")
     known: Sequence[Result] = resumed(raw if given.resume and raw else None, chosen)
     waiting = [result for result in known if not is_done(result)]
@@ -129,7 +136,8 @@ def _run(chosen: Sequence[Case], given: argparse.Namespace, argv: Sequence[str],
     def tell(place: int, results: Sequence[Result]) -> None:
         """What there is so far is on disk at every moment."""
         sys.stderr.write(f"{table.line(results[place])}\n")
-        said[:] = [table.page(known, versions, command, settings, first.peaks)]
+        page_of = PAGES.get(given.set, table.page)
+        said[:] = [page_of(known, versions, command, settings, first.peaks)]
         _write(page, said[0])
         _write(raw, table.figures(known))
 

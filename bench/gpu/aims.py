@@ -43,6 +43,7 @@ IMAGES = "likely latency: 5x5 results an image leave 12 warps a multiprocessor, 
 FOUR = "of the places of an atom, half along k and half along n are empty; a pixel has 8 bytes a group"
 FEW = "likely latency: a block copies, multiplies and stores, and few blocks are on a multiprocessor"
 LOOKUP = "a call takes about as long as launching it; cold, its rows come from memory, each on its own"
+TWO = "one kernel after the other: stages share none that do not read each other's results"
 READ = "both sides read at the memory's speed, and differ by a hundredth from run to run"
 WRITTEN = "302 MB of results take 100 us at the H100's memory rate, more than 117 us over 1.3"
 SCAN = "likely the wait of each block for the sums of those before it; CUB's scan reaches the same"
@@ -69,6 +70,11 @@ AIMS: tuple[tuple[str, Aim], ...] = (
     ("conv f16 *", Aim(1.2)),
     ("conv *", Aim(1.5)), ("ccsdt 1 fp64", Aim(1.3, why=WRITTEN)), ("ccsdt *", Aim(1.3)),
     ("scan *", Aim(1.0, copy=0.9, why=SCAN)), ("histogram *", Aim(3.0, copy=0.9)), ("prl *", Aim(1.0)),
+    ("einsum *", Aim(0.9)), ("Diesel layer *", Aim(1.0, why=LAYERS)), ("Diesel *", Aim(0.8)),
+    ("TC tmm 128,4096,*", Aim(1.0, why=WIDE)), ("TC tbmm *", Aim(1.8, why=SMALL)),
+    ("TC 1LUT *", Aim(2.9, why=LOOKUP)), ("TC 2LUT *", Aim(4.2, why=TWO)), ("TC MLP1 *", Aim(1.66)),
+    ("TC gconv 32,32,16,*", Aim(4.18, why=GROUPS)), ("TC gconv 32,32,32,*", Aim(1.9)),
+    ("TC gconv 32,32,4,*", Aim(8.54)), ("TC gconv *", Aim(5.36)), ("TC *", Aim(1.0)),
     ("random any *", Aim(0.8)), ("random conv *", Aim(0.9)), ("random contraction *", Aim(0.9)),
     ("random fp64 *", Aim(0.85)), ("random relu *", Aim(1.1, why=LAYERS)),
     ("random *", Aim(0.9, why=COLUMNS)),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import ceil
 from typing import Any
 
-from bench.cases import written
+from bench.cases import arrays_of, written
 from bench.gpu import by_torch
 from bench.gpu.cases import TF32, Case
 from bench.gpu.gpu import PLACE, Tensors, torch
@@ -36,8 +36,8 @@ def random_sets(case: Case, program: Program, count: int) -> list[Tensors]:
     out = list[Tensors]()
     for _ in range(count):
         tensors = dict(shared)
-        for name in program.params:
-            if name in tensors or name in case.scalars:
+        for name in arrays_of(program):
+            if name in tensors:
                 continue
             tensors[name] = _array(case, program, name, rng)
             if name in case.shared:

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
+from bench.calling import Call, Kept
 from bench.gpu.cases import Case
 from bench.gpu.clock import Made, made
 from bench.gpu.gpu import Tensors, functional, torch
-from bench.torch_calls import Call, Kept
 
 Form = tuple[Callable[..., Any], tuple[str, ...], tuple[str, ...]]
 """A function of arrays, their names, and those of its results."""
@@ -16,6 +16,7 @@ Form = tuple[Callable[..., Any], tuple[str, ...], tuple[str, ...]]
 
 _OWN = frozenset(
     (
+        "2LUT",
         "dot",
         "filter5x5",
         "gather_sum",
@@ -60,8 +61,8 @@ def _call(fast: Callable[..., Any], t: Tensors, inputs: Sequence[str], outputs: 
 
 
 def _form(case: Case, t: Tensors) -> Form | None:
-    if spec := case.contraction:
-        return lambda a, b: torch.einsum(spec, a, b).contiguous(), ("lhs", "rhs"), ("X",)
+    if c := case.contraction:
+        return lambda *given: torch.einsum(c.letters, *given).contiguous(), c.factors, (c.result,)
     if case.program == "matmul_scaled":
         alpha, beta = case.scalars["alpha"], case.scalars["beta"]
         return lambda a, b, c: torch.addmm(c, a, b, alpha=alpha, beta=beta), ("A", "B", "C"), ("C",)
@@ -108,4 +109,11 @@ _FORMS: dict[str, Form] = {
     "row_argmax": (lambda a: torch.max(a, dim=1), ("A",), ("best", "place")),
     "row_max": (lambda a: torch.amax(a, dim=1), ("A",), ("best",)),
     "transpose": (lambda a: a.T.contiguous(), ("A",), ("B",)),
+    "tmm": (lambda a, b: a @ b.T, ("A", "B"), ("C",)),
+    "MLP1": (lambda i, w, b: torch.relu(functional.linear(i, w, b)), ("I", "W1", "B1"), ("O1",)),
+    "2LUT": (
+        lambda i, e, j, f: (e[i].sum(dim=1), f[j].sum(dim=1)),
+        ("I1", "LUT1", "I2", "LUT2"),
+        ("O1", "O2"),
+    ),
 }

@@ -5,11 +5,13 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
+from bench.calling import Call, Kept
 from bench.gpu.cases import Case
 from bench.gpu.clock import Made, made
 from bench.gpu.gpu import Tensors, cupy
-from bench.torch_calls import Call, Kept
 
+PAIR = 2
+"""Factors of the contractions that cuTENSOR has a call for."""
 Make = Callable[[Tensors], Call]
 
 
@@ -23,14 +25,16 @@ def prepare(case: Case, sets: Sequence[Tensors]) -> Made | None:
 
 def cutensor(case: Case, sets: Sequence[Tensors]) -> Made | None:
     """Raises ImportError where it is not installed."""
-    if not case.contraction:
+    c = case.contraction
+    if c is None or len(c.factors) != PAIR:
         return None
     library = import_module("cupyx.cutensor")
-    inputs, result = case.contraction.split("->")
+    inputs, result = c.letters.split("->")
     left, right = inputs.split(",")
 
     def call(a: Tensors) -> Call:
-        return lambda: library.contraction(1.0, a["lhs"], left, a["rhs"], right, 0.0, a["X"], result)
+        first, second = (a[name] for name in c.factors)
+        return lambda: library.contraction(1.0, first, left, second, right, 0.0, a[c.result], result)
 
     return made([call(_arrays(t)) for t in sets])
 

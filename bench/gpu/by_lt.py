@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from bench.calling import Call
 from bench.gpu import lt_types as lt
 from bench.gpu.cases import TF32, Case
 from bench.gpu.clock import Made, quick
 from bench.gpu.gpu import PLACE, Tensors, torch
 from bench.gpu.outcome import Algorithms
-from bench.torch_calls import Call
 
 _ASKED, _DRAWN, _LOOKED, _FINAL = 64, 160, 6000, 4
 """Algorithms asked of the heuristic, drawn, looked at to draw them, and timed again."""
@@ -50,7 +50,9 @@ def shape_of(case: Case) -> Shape | None:
         return Shape(s["N"], s["M"], s["K"], "B", "A", "C", alpha=alpha, beta=beta)
     if case.program == "matmul_bias_relu":
         return Shape(s["N"], s["M"], s["K"], "B", "A", "C", bias="bias")
-    if case.program in ("matmul_int8_t", "matmul_fp8", "matmul_fp8_bf16", "matmul_tf32_t"):
+    if case.program == "MLP1":
+        return Shape(s["O"], s["B"], s["M"], "W1", "I", "O1", turned=True, bias="B1")
+    if case.program in ("matmul_int8_t", "matmul_fp8", "matmul_fp8_bf16", "matmul_tf32_t", "tmm"):
         return Shape(s["N"], s["M"], s["K"], "B", "A", "C", turned=True)
     if case.program in ("matmul_init", "matmul_double", "matmul_bf16", "matmul_half", "matmul_tf32"):
         return Shape(s["N"], s["M"], s["K"], "B", "A", "C")

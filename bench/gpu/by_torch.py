@@ -5,14 +5,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from bench.calling import Call, Kept, finish_of
+from bench.cases import Contraction
 from bench.cpu.by_numpy import WEIGHTS
 from bench.gpu.cases import Case
 from bench.gpu.clock import Made, made, quick
 from bench.gpu.gpu import PLACE, Tensors, functional, torch
 from bench.torch_calls import (
     CALLS,
-    Call,
-    Kept,
     conv_parts,
     grouped_last_parts,
     grouped_parts,
@@ -44,11 +44,12 @@ def prepare(case: Case, sets: Sequence[Tensors]) -> Made | None:
 def other(case: Case, sets: Sequence[Tensors]) -> Made | None:
     """By another way than the obvious one: the other layout for convolutions, convolution for a stencil; a
     contraction whose result stays in whatever layout the product leaves it; 8-bit floats with fast sums."""
-    if spec := case.contraction:
-        return made([Kept(partial(torch.einsum, spec, t["lhs"], t["rhs"]), t["X"].copy_) for t in sets])
+    if c := case.contraction:
+        # a sum over one array may be a view of it, where nothing is computed
+        return made([_einsum(c, t, ordered=False) for t in sets]) if len(c.factors) > 1 else None
     if case.program in _FORMS:
         return _searched(_FORMS[case.program][1], sets)
-    make = _OTHERS.get(case.program)
+    make = _OTHERS.get(case.path.name, _OTHERS.get(case.program))
     return None if make is None else made([make(t) for t in sets])
 
 
@@ -58,12 +59,12 @@ def compute(case: Case, tensors: Tensors) -> None:
     assert make is not None, case.program
     call = make(tensors)
     call()
-    getattr(call, "finish", lambda: None)()
+    finish_of(call)()
 
 
 def _make(case: Case) -> Make | None:
-    if spec := case.contraction:
-        return lambda t: Kept(lambda: torch.einsum(spec, t["lhs"], t["rhs"]).contiguous(), t["X"].copy_)
+    if c := case.contraction:
+        return partial(_einsum, c)
     if case.program == "matmul_scaled":
         factors = {n: case.scalars[n] for n in ("alpha", "beta")}
         return lambda t: lambda: t["C"].addmm_(t["A"], t["B"], **factors)
@@ -71,6 +72,13 @@ def _make(case: Case) -> Make | None:
         form = _FORMS[case.program][0]
         return lambda t: _convolution(form, t)
     return _CALLS.get(case.program)
+
+
+def _einsum(c: Contraction, t: Tensors, *, ordered: bool = True) -> Call:
+    """ordered: the result lies in memory as the program asks for."""
+    given = [t[name] for name in c.factors]
+    plain = partial(torch.einsum, c.letters, *given)
+    return Kept((lambda: plain().contiguous()) if ordered else plain, t[c.result].copy_)
 
 
 def _product(t: Tensors) -> Call:
@@ -121,7 +129,46 @@ def _batched_t(t: Tensors) -> Call:
 
 def _dense(t: Tensors) -> Call:
     """torch's fused form, which is cuBLASLt's epilogue."""
-    return Kept(lambda: torch._addmm_activation(t["bias"], t["A"], t["B"]), t["C"].copy_)
+    bias = t["bias"].flatten()
+    return Kept(lambda: torch._addmm_activation(bias, t["A"], t["B"]), t["C"].copy_)
+
+
+def _apart(t: Tensors) -> Call:
+    """A product, a sum and a ramp, each by a call that writes its results to memory."""
+
+    def call() -> None:
+        torch.mm(t["A"], t["B"], out=t["C"])
+        t["C"].add_(t["bias"])
+        t["C"].relu_()
+
+    return call
+
+
+def _mlp1(t: Tensors) -> Call:
+    """As `_dense`, the weights transposed."""
+    turned = t["W1"].T
+    return Kept(lambda: torch._addmm_activation(t["B1"], t["I"], turned), t["O1"].copy_)
+
+
+def _mlp1_layer(t: Tensors) -> Call:
+    turned = t["W1"].T
+
+    def call() -> None:
+        torch.addmm(t["B1"], t["I"], turned, out=t["O1"])
+        t["O1"].relu_()
+
+    return call
+
+
+def _lookups(t: Tensors) -> Call:
+    """Two tables, one after the other."""
+    bag = partial(functional.embedding_bag, mode="sum")
+
+    def put(found: Any) -> None:
+        t["O1"].copy_(found[0])
+        t["O2"].copy_(found[1])
+
+    return Kept(lambda: (bag(t["I1"], t["LUT1"]), bag(t["I2"], t["LUT2"])), put)
 
 
 def _dot(t: Tensors) -> Call:
@@ -220,6 +267,7 @@ _CALLS: dict[str, Make] = {
     "matmul_tf32_t": lambda t: partial(_rounded, t["A"], t["B"].T, t["C"]),
     "matvec": lambda t: lambda: torch.mv(t["A"], t["B"], out=t["C"]),
     "transpose": lambda t: lambda: t["B"].copy_(t["A"].T),
+    "tmm": lambda t: partial(torch.mm, t["A"], t["B"].T, out=t["C"]), "MLP1": _mlp1, "2LUT": _lookups,
 }  # fmt: skip
 _FORMS: dict[str, tuple[Form, Form]] = {
     "conv2d": (_conv, _conv_planes), "conv2d_56": (_conv, _conv_planes),
@@ -230,4 +278,6 @@ _FORMS: dict[str, tuple[Form, Form]] = {
 _OTHERS: dict[str, Make] = {
     "matmul_fp8": partial(_eighths_t, fast=True), "matmul_fp8_bf16": partial(_eighths_t, fast=True),
     "matmul_bias_relu": layer, "jacobi3d": _jacobi_conv, "histogram": _histogram_added,
+    "matmul_bias_relu.diesel": _apart, "MLP1": _mlp1_layer,
 }  # fmt: skip
+"""By the program, or by the text of a language."""

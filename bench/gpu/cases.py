@@ -32,7 +32,7 @@ class Case(Work):
 
 def schedule_path(name: str) -> Path:
     """Of a shipped schedule; a name that ends so is a path itself."""
-    return Path(name) if name.endswith(".mdh") else ROOT / "schedules" / f"{name}.mdh"
+    return ROOT / name if name.endswith(".mdh") else ROOT / "schedules" / f"{name}.mdh"
 
 
 def cases() -> tuple[Case, ...]:

@@ -16,6 +16,8 @@ TITLES = {
     "torch": "torch", "other": "torch, other form", "cupy": "cupy", "cublaslt": "cuBLASLt tuned",
     "cub": "CUB", "cutensor": "cuTENSOR", "compiled": "torch.compile",
 }  # fmt: skip
+KINDS = {"einsum": "Einsums", "TC": "Tensor Comprehensions"}
+"""Cases that are summed up on their own, by the first word of their names."""
 APART = 0.05
 """Processes whose ratios differ by more are marked."""
 INTRODUCTION = """\
@@ -57,7 +59,8 @@ def page(
     shown = [p for p in PEERS if any(r.pairs(p, False) for r in results)]
     lines = [
         "# mdh on the GPU", "", *intro.splitlines(), "", *(f"- {n}: {v}" for n, v in versions.items()),
-        _limits(peaks), *_noise(results), *_clocks(results), *_missing(results), "", *_summary(results), "",
+        limits_line(peaks), *noise_lines(results), *_clocks(results), *_missing(results), "",
+        *_summary(results), "",
         "## Ours and the best peer", "",
         "| case | warm µs | best peer | best / ours | cold µs | best peer | best / ours | of copy | of peak "
         "| default reaches | schedule |",
@@ -69,8 +72,10 @@ def page(
         lines += [
             f"## Each peer, {'cold' if cold else 'warm'}", "",
             "| case | " + " | ".join(TITLES[p] for p in shown) + " |", "|---|" + "---:|" * len(shown),
-            *(f"| {r.case.name} | " + " | ".join(_peer(r, p, cold) for p in shown) + " |" for r in results),
-            "",
+            *(
+                f"| {r.case.name} | " + " | ".join(peer_cell(r, p, cold) for p in shown) + " |"
+                for r in results
+            ), "",
         ]  # fmt: skip
     return "\n".join([*lines, *_left(results)]) + "\n"
 
@@ -79,7 +84,7 @@ def line(r: Result) -> str:
     """What is said while the run goes on."""
     found = [f"{p} {v:.2f}" for p in PEERS if (v := r.ratio(p, False)) is not None]
     failed = "; ".join(r.failures())
-    return f"{r.case.name}: {_us(r.ours(False))} µs; {', '.join(found)}{'; ' if failed else ''}{failed}"
+    return f"{r.case.name}: {us(r.ours(False))} µs; {', '.join(found)}{'; ' if failed else ''}{failed}"
 
 
 def figures(results: Sequence[Result]) -> str:
@@ -114,21 +119,22 @@ def _row(r: Result, peaks: Mapping[bool, float]) -> str:
     cells = [label]
     for cold in (False, True):
         best = r.best(cold)
-        cells += [_us(r.ours(cold)), TITLES[best[0]] if best else "", f"**{best[1]:.2f}**" if best else ""]
+        cells += [us(r.ours(cold)), TITLES[best[0]] if best else "", f"**{best[1]:.2f}**" if best else ""]
     cells += [_share(r.ratio(PLAIN, True)), _share(_peak(r, peaks))]
     reached = r.ratio(DEFAULT, False) if r.schedule else 1.0
     cells += [f"{1 / reached:.0%}" if reached else "", r.schedule]
     return "| " + " | ".join(cells) + " |"
 
 
-def _peer(r: Result, peer: str, cold: bool) -> str:
+def peer_cell(r: Result, peer: str, cold: bool) -> str:
+    """Ratio and time, or why there is none."""
     ratio = r.ratio(peer, cold)
     if ratio is None:
         verdicts = [v for o in r.outcomes if (v := o.verdicts.get(peer, "")).startswith(("wrong", "failed"))]
         return verdicts[0].partition(":")[0] if verdicts else "–"
     mark = "~" if r.apart(peer, cold) > APART else ""
     eager = "°" if r.case.program == "histogram" and peer in ("torch", "cupy") else ""
-    return f"{mark}{ratio:.2f}{eager} ({_us(r.seconds(peer, cold))} µs)"
+    return f"{mark}{ratio:.2f}{eager} ({us(r.seconds(peer, cold))} µs)"
 
 
 def _peak(r: Result, peaks: Mapping[bool, float]) -> float | None:
@@ -143,18 +149,21 @@ def _share(value: float | None) -> str:
     return "" if value is None else f"{value:.0%}"
 
 
-def _us(seconds: float | None) -> str:
+def us(seconds: float | None) -> str:
+    """A time in microseconds."""
     if seconds is None:
         return "–"
     return f"{seconds * 1e6:.3g}" if seconds < 1e-3 else f"{seconds * 1e6:.0f}"
 
 
-def _limits(peaks: Mapping[bool, float]) -> str:
+def limits_line(peaks: Mapping[bool, float]) -> str:
+    """What the GPU reaches."""
     single, double = (peaks.get(d, 0.0) / 1e12 for d in (False, True))
     return f"- multiply-adds in registers: {single:.1f} TFLOP/s fp32, {double:.1f} TFLOP/s fp64"
 
 
-def _noise(results: Sequence[Result]) -> list[str]:
+def noise_lines(results: Sequence[Result]) -> list[str]:
+    """How far ours is from itself."""
     off = [abs(v - 1) for r in results for cold in (False, True) if (v := r.ratio(AGAIN, cold)) is not None]
     if not off:
         return []
@@ -191,11 +200,12 @@ def _summary(results: Sequence[Result]) -> list[str]:
 
 
 def _groups(results: Sequence[Result]) -> dict[str, list[Result]]:
-    """Random sizes apart from the others, by their kind."""
+    """Random sizes and einsums apart from the others, random ones by their kind."""
     out: dict[str, list[Result]] = {}
     for r in results:
-        words = r.case.name.split()
-        title = f"Random sizes, {words[1]}" if words[0] == "random" else "Fixed cases"
+        first, second, *_ = r.case.name.split()
+        titles = {"random": f"Random sizes, {second}", "Diesel": f"Diesel, {second}", **KINDS}
+        title = titles.get(first, "Fixed cases")
         out.setdefault(title, []).append(r)
     return out
 
@@ -210,7 +220,7 @@ def _left(results: Sequence[Result]) -> list[str]:
         if n == (r.schedule or DEFAULT) and ("spilled" in words or "warning" in words)
     ]
     slower = [
-        f"- {r.case.name}: {', '.join(f'{n} {_us(warm)}, {_us(cold)}' for n, (warm, cold) in known)}"
+        f"- {r.case.name}: {', '.join(f'{n} {us(warm)}, {us(cold)}' for n, (warm, cold) in known)}"
         for r in results
         if (known := sorted(r.candidates.items(), key=lambda c: sum(c[1])))[1:]
     ]

@@ -2,7 +2,7 @@
 
 from math import prod
 
-from bench.cases import written
+from bench.cases import arrays_of, written
 from bench.gpu.cases import Case
 from mdh.ir.program import Program
 
@@ -12,15 +12,14 @@ def moved_bytes(case: Case, program: Program) -> int:
     if case.touched is not None:
         return case.touched
     outputs = written(program) if case.adds else frozenset[str]()
-    names = [n for n in program.params if n not in case.scalars]
-    return sum(_bytes(program, n) * (2 if n in outputs else 1) for n in names)
+    return sum(_bytes(program, n) * (2 if n in outputs else 1) for n in arrays_of(program))
 
 
 def rotated_bytes(case: Case, program: Program) -> int:
     """Of the memory that one call touches and no other one does."""
     if case.touched is not None:
         return case.touched
-    return sum(_bytes(program, n) for n in program.params if n not in case.scalars)
+    return sum(_bytes(program, n) for n in arrays_of(program))
 
 
 def is_double(program: Program) -> bool:

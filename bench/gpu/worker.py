@@ -139,8 +139,8 @@ class Contest:
         self.out.candidates[name] = quick(made.calls[:1]), quick(made.calls)
 
     def _bound(self, name: str) -> Made:
-        worker = self.worker
-        return ours.prepare(worker.device, self.kernels[name], self.sets, self.case.scalars, worker.handle)
+        worker, numbers = self.worker, {**self.case.scalars, **self.program.sizes}
+        return ours.prepare(worker.device, self.kernels[name], self.sets, numbers, worker.handle)
 
     def _peers(self) -> dict[str, Callable[[], Made | None]]:
         case, sets, worker = self.case, self.sets, self.worker

@@ -5,14 +5,15 @@ from functools import lru_cache
 from hashlib import sha256
 from inspect import signature
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from mdh.api.compile import compile
-from mdh.api.explained import explained
+from mdh.api.explained import add_notes, explained
 from mdh.api.kernel import Kernel
 from mdh.api.options import of_type
+from mdh.api.shaped import MOST_SHAPES, Shaped
 from mdh.device.arrays import view_of
-from mdh.diagnostics import fail
+from mdh.diagnostics import Failed, fail
 from mdh.frontend.einsum.parser import explicit
 from mdh.frontend.read import function_names
 from mdh.source import Source
@@ -95,12 +96,51 @@ def einsum(
     an order that opt_einsum chooses if it is installed, else numpy. Kernels are kept by subscripts, types and
     shapes. device, tune: as of `mdh.compile`. Raises Failed E1xx, A1xx.
     """
+    key: Any = None
+    try:
+        key = subscripts, device, tune, *[(type(a), a.shape, a.dtype) for a in operands]
+        known = _known.get(key)
+    except Exception:  # methods of other libraries may raise anything; below, words are found for it
+        known = None
+    if known is None:
+        return _first(key, subscripts, operands, device, tune)
+    try:
+        out = known.calls(operands)
+    except Failed as failed:
+        add_notes(failed)
+        raise
+    return out.reshape(()) if known.scalar else out
+
+
+class _Known(NamedTuple):
+    """The calls of `mdh.einsum` with one text on arrays of certain types and shapes. scalar: the result has
+    no dimensions."""
+
+    calls: Shaped
+    scalar: bool
+
+
+_known: dict[Any, _Known] = {}
+_lock = Lock()
+
+
+def _first(
+    key: Any, subscripts: str, operands: tuple[Any, ...], device: str | None, tune: float | str | None
+) -> Any:
+    """A call whose key is not known. If later ones can go by it, it is."""
     with explained():
         of_type("subscripts", subscripts, str, "a str")
         facts = tuple((len(a.shape), _kind(n, a)) for n, a in enumerate(operands) if _shaped(n, a))
         text = _text(subscripts, facts)
-    out = _einsum(text, device, tune)(*operands)
-    return out.reshape(()) if "->:" in text else out
+    kernel, scalar = _einsum(text, device, tune), "->:" in text
+    out = kernel(*operands)
+    calls = kernel.shaped(operands)
+    if calls is not None:
+        with _lock:
+            while len(_known) >= MOST_SHAPES:
+                del _known[next(iter(_known))]
+            _known[key] = _Known(calls, scalar)
+    return out.reshape(()) if scalar else out
 
 
 @lru_cache(MOST_KEPT)

@@ -7,7 +7,8 @@ from typing import Any
 
 from mdh.api.arguments import scalar_of
 from mdh.api.explained import add_notes, explained
-from mdh.api.passing import in_order
+from mdh.api.passing import by_place, in_order
+from mdh.api.shaped import MOST_SHAPES, Key, Shaped, is_plain, key_of
 from mdh.api.texts import GivenTexts
 from mdh.api.variant import Variant
 from mdh.device.faults import faults_of
@@ -57,6 +58,7 @@ class Kernel:
         self._built: dict[tuple[object, ...], _Built] = {}
         self.variants: dict[tuple[int, ...], Variant] = {}
         self._heading = heading
+        self._shaped: dict[Key, Shaped] = {}
         self._places = tuple(self.parameters.index(name) for name in self.sizes)
         self._given, self._tuned, self._table = given, tuned, given.table
         self._pipeline, self._lock = Pipeline(hook), Lock()
@@ -76,7 +78,12 @@ class Kernel:
         parameters. Raises Failed: A1xx before anything runs, D107 in a forked process, and any error of
         building a new variant."""
         try:
-            if named or len(args) != len(self.parameters):
+            if named:
+                args = in_order(self._heading, self.sizes, args, named)
+            elif len(args) != len(self.parameters):
+                shaped = self.shaped(args)
+                if shaped is not None:
+                    return shaped(args)
                 args = in_order(self._heading, self.sizes, args, named)
             variant = self._variant_of(args)
             args = variant.with_results(args)
@@ -96,6 +103,27 @@ class Kernel:
             placed = in_order(self._heading, self.sizes, args, named)
             variant = self._variant_of(placed)
             return variant.bound(variant.with_results(placed))
+
+    def shaped(self, args: tuple[Any, ...]) -> Shaped | None:
+        """The calls on arrays of these types and shapes, built if they are the first ones. None: a call is to
+        be looked at on its own. Raises Failed as the call does."""
+        try:
+            key = key_of(args)
+            known = self._shaped.get(key)
+        except Exception:  # the arrays' own methods may raise anything, which the call tells in words
+            return None
+        if known is not None:
+            return known
+        given = by_place(self._heading, self.sizes, len(args))
+        if len(given) != len(args) or not is_plain(args) or not {*self.sizes}.isdisjoint(given):
+            return None
+        placed = in_order(self._heading, self.sizes, args, {})
+        found = Shaped(self._variant_of(placed), given, args, placed)
+        with self._lock:
+            while len(self._shaped) >= MOST_SHAPES:
+                del self._shaped[next(iter(self._shaped))]
+            self._shaped[key] = found
+        return found
 
     def specialise(self, /, **sizes: int) -> Variant:
         """Builds the function for these values of the open sizes; later calls with them reuse it."""

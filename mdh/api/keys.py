@@ -4,10 +4,13 @@ A call with the key of an earlier one has the same memory and the same values: i
 key is made of each call's own arguments. Arrays are looked at every time, and none is remembered.
 """
 
+import ctypes
 import math
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
+
+import numpy as np
 
 from mdh.device.addresses import (
     HOST,
@@ -20,7 +23,7 @@ from mdh.device.addresses import (
     stream_reader,
     torch_reader,
 )
-from mdh.device.arrays import host_array, packed_view
+from mdh.device.arrays import packed_view
 from mdh.device.protocols import Device
 from mdh.ir.program import Buffer, Program
 from mdh.reference.numbers import numpy_dtype
@@ -32,6 +35,17 @@ Key = tuple[tuple[Any, ...], tuple[int, ...]]
 """Addresses, then numbers, each in C's order; the stream of the arrays, none for host memory."""
 
 
+def numbers_of(values: Sequence[Any]) -> tuple[Any, ...] | None:
+    """Numbers as they stand in a key; None for other kinds than int and float."""
+    out: list[Any] = []
+    for value in values:
+        if type(value) not in _NUMBERS:
+            return None
+        # 1 and 1.0 are equal, and so are the zeros, but no kernel's arguments
+        out += (value if value else str(value), type(value))
+    return tuple(out)
+
+
 class Keys:
     """Of the calls of one program on one device."""
 
@@ -41,7 +55,9 @@ class Keys:
         self._numbers = [i for i, n in places if n in program.scalar_of]
         self._written, self._device = written, device
         self._by_type: dict[type, tuple[list[tuple[int, Reader]], Stream]] = {}
-        sizes = [math.prod(b.shape) * numpy_dtype(b.dtype).itemsize for _, b in self._buffers]
+        types = [numpy_dtype(b.dtype) for _, b in self._buffers]
+        sizes = [math.prod(b.shape) * t.itemsize for (_, b), t in zip(self._buffers, types, strict=True)]
+        self._memory = [(t, ctypes.c_char * size) for t, size in zip(types, sizes, strict=True)]
         self._pairs = [
             (i, sizes[i], j, sizes[j])
             for i, j in combinations(range(len(sizes)), 2)
@@ -75,24 +91,34 @@ class Keys:
         for i, size, j, other in self._pairs:
             if found[i] < found[j] + other and found[j] < found[i] + size:
                 return None
-        for place in self._numbers:
-            value = args[place]
-            if type(value) not in _NUMBERS:
-                return None
-            # 1 and 1.0 are equal, and so are the zeros, but no kernel's arguments
-            found.append(value if value else str(value))
-            found.append(type(value))
-        return tuple(found), stream()
+        numbers = numbers_of([args[place] for place in self._numbers])
+        return None if numbers is None else ((*found, *numbers), stream())
+
+    def of_fresh(self, arrays: Sequence[Any], numbers: tuple[Any, ...]) -> Key | None:
+        """The key of a call whose results are memory of their own, and whose numbers are known already. None
+        for arrays that are to be looked at more closely, and those of a type that had no key before."""
+        try:
+            readers, stream = self._by_type[type(arrays[0])]
+            found = [read(array) for (_, read), array in zip(readers, arrays, strict=True)]
+        except Exception:  # methods of other libraries may raise anything
+            return None
+        return None if None in found else ((*found, *numbers), stream())
 
     def arrays(self, key: Key) -> dict[str, Any]:
         """What a device takes for the memory of a key. It is not kept alive."""
-        out: dict[str, Any] = {}
-        for (_, b), address in zip(self._buffers, key[0], strict=False):
-            view = packed_view(
-                address, b.shape, numpy_dtype(b.dtype), self._device.spec if key[1] else "host"
-            )
-            out[b.name] = view if key[1] else host_array(view)
-        return out
+        there = zip(self._buffers, self._memory, key[0], strict=False)
+        if not key[1]:
+            # numpy's other ways to an array at an address take five times as long
+            return {
+                b.name: np.ndarray(b.shape, dtype, memoryview(block.from_address(address)))
+                for (_, b), (dtype, block), address in there
+            }
+        spec = self._device.spec
+        return {b.name: packed_view(address, b.shape, dtype, spec) for (_, b), (dtype, _), address in there}
+
+    def numbers(self, key: Key) -> tuple[Any, ...]:
+        """The part of a key that is numbers."""
+        return key[0][len(self._buffers) :]
 
     def _reader(self, kind: type, b: Buffer) -> Reader:
         dtype, library = numpy_dtype(b.dtype), library_of(kind)

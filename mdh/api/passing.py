@@ -28,6 +28,11 @@ def in_order(
     return tuple(given[name] for name in heading.parameters)
 
 
+def by_place(heading: Heading, sizes: Sequence[str], count: int) -> Sequence[str]:
+    """The parameters that `count` arguments without names are, if so many are taken."""
+    return _places(heading, sizes, count, {})
+
+
 def wrong(heading: Heading, headline: str) -> Failed:
     """A101."""
     hint = f"in order: {', '.join(heading.parameters)}; or each by its name"

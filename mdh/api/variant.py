@@ -1,9 +1,9 @@
 """The function at bound sizes: built, and called on arguments that are looked at in each call."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 from mdh.api.arguments import Binder
 from mdh.api.explained import add_notes, explained, say
@@ -17,6 +17,8 @@ from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.reference.numbers import numpy_dtype
 
+K = TypeVar("K")
+V = TypeVar("V")
 _RECENT = 32
 """Calls that are kept bound: those of a loop over a few sets of arrays, and of arrays made anew, since memory
 that was freed is soon given out again."""
@@ -30,6 +32,7 @@ class Variant:
         self.binder = Binder(program, device)
         self._outputs = tuple(i for i, name in enumerate(program.params) if name in self.binder.written)
         self._recent: dict[Key, BoundCall] = {}
+        self._scalars: dict[tuple[Any, ...], Mapping[str, int | float]] = {}
         self._lock = Lock()
 
     @property
@@ -64,8 +67,28 @@ class Variant:
         if keys is None or key is None:
             self._run_once(args)
         else:
-            call = self._recent.get(key) or self._keep(keys, key, args)
+            call = self._recent.get(key)
+            if call is None:
+                scalars = self._scalars.get(keys.numbers(key))
+                call = self._keep(keys, key, self.binder.scalars(args) if scalars is None else scalars)
             call.launch_on(key[1])
+
+    def launched(self, arrays: Sequence[Any], numbers: tuple[Any, ...]) -> bool:
+        """Runs a call whose results are memory of their own, if an earlier one had these numbers and arrays
+        have a key; else returns False. arrays: in the order of the parameters. numbers: as `numbers_of` has
+        them. Raises Failed D1xx."""
+        keys = self.binder.keys
+        key = None if keys is None else keys.of_fresh(arrays, numbers)
+        if keys is None or key is None:
+            return False
+        call = self._recent.get(key)
+        if call is None:
+            scalars = self._scalars.get(numbers)
+            if scalars is None:
+                return False
+            call = self._keep(keys, key, scalars)
+        call.launch_on(key[1])
+        return True
 
     def bound(self, args: Sequence[Any]) -> Callable[[], Any]:
         """Runs the kernels on `args` each time that it is called, and returns the outputs. Raises Failed
@@ -113,12 +136,18 @@ class Variant:
         call = self.built.call(bound.arrays, bound.scalars)
         call.launch_on(sorted(bound.streams))
 
-    def _keep(self, keys: Keys, key: Key, args: Sequence[Any]) -> BoundCall:
+    def _keep(self, keys: Keys, key: Key, scalars: Mapping[str, int | float]) -> BoundCall:
         """The call for all arguments of this key. It does not keep their memory alive, and is used only while
         they do."""
-        call = self.built.call(keys.arrays(key), self.binder.scalars(args))
+        call = self.built.call(keys.arrays(key), scalars)
         with self._lock:
-            while len(self._recent) >= _RECENT:
-                del self._recent[next(iter(self._recent))]
-            self._recent[key] = call
+            _put(self._recent, key, call)
+            _put(self._scalars, keys.numbers(key), scalars)
         return call
+
+
+def _put(kept: dict[K, V], key: K, value: V) -> None:
+    """Adds a value in place of the oldest one, if there are many."""
+    while len(kept) >= _RECENT and key not in kept:
+        del kept[next(iter(kept))]
+    kept[key] = value
