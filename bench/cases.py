@@ -3,7 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from mdh.frontend.constant_arrays import constant_text
 from mdh.frontend.read import bound_text, read_bound
 from mdh.ir.program import Program
 from mdh.source import Source
@@ -23,12 +27,20 @@ class Contraction:
 
 
 @dataclass(frozen=True, slots=True)
+class Constant:
+    """A random array that programs have as a constant. share: of its elements that are not zero."""
+
+    shape: tuple[int, ...]
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
 class Work:
     """flops: the operations that the text asks for; 0: the case moves memory and is judged by that.
 
     text: of the case's own, where its program is none of `inputs_c`; of an einsum, the program is the text.
     language: the ending of the program's file. letters: of the indices of a contraction in C of `lhs` and
-    `rhs`, as einsum writes them.
+    `rhs`, as einsum writes them. constants: array parameters that are constants for mdh.
     """
 
     name: str
@@ -38,6 +50,7 @@ class Work:
     text: str = field(default="", kw_only=True)
     language: str = field(default="c", kw_only=True)
     letters: str = field(default="", kw_only=True)
+    constants: Mapping[str, Constant] = field(default_factory=dict, kw_only=True)
 
     @property
     def path(self) -> Path:
@@ -53,13 +66,37 @@ class Work:
 
 def program_of(case: Work) -> Program:
     text = case.text or case.path.read_text(encoding="utf-8")
-    return read_bound(bound_text(Source(str(case.path), text), dict(case.sizes)))
+    arrays = {name: constant_text(array) for name, array in constants_of(case).items()}
+    return read_bound(bound_text(Source(str(case.path), text), {**case.sizes, **arrays}))
+
+
+def constants_of(case: Work) -> dict[str, np.ndarray[Any, Any]]:
+    """The same arrays in every process: numbers from 0 to 1, and zeros."""
+    rng = np.random.default_rng(25)
+    return {
+        name: np.where(rng.random(c.shape) < c.share, rng.random(c.shape), 0).astype(np.float32)
+        for name, c in case.constants.items()
+    }
+
+
+def giles(size: int, *, rows: bool = False) -> dict[str, Any]:
+    """What the cases of the sparse bilinear form share: D = 25, a quarter of the constants are not zero."""
+    d, share = 25, 0.25
+    left = round(share * d**3) + d * d
+    return {
+        "name": f"giles {'rows ' if rows else ''}2^{size.bit_length() - 1}",
+        "program": "giles_rows" if rows else "giles", "sizes": {"N": size}, "flops": 2.0 * left * size,
+        "constants": {"C": Constant((d, d, d), share)},
+    }  # fmt: skip
 
 
 def contraction_of(program: str) -> Contraction | None:
-    """Of a CCSD(T) contraction, or of the text of an einsum."""
+    """Of a CCSD(T) contraction, of the sparse bilinear form, or of the text of an einsum."""
     if program.startswith("ccsdt"):
         return Contraction(ccsdt_letters(program), ("lhs", "rhs"), "X")
+    if program.startswith("giles"):
+        letters = "nk,nl,jkl->nj" if program == "giles_rows" else "kn,ln,jkl->jn"
+        return Contraction(letters, ("A", "B", "C"), "O")
     if "->" in program:
         count = program.count(",") + 1
         return Contraction(program, tuple(f"in{n}" for n in range(count)), "out")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
 
-from bench.cases import ROOT, Work, ccsdt_sizes, linked, mnk
+from bench.cases import ROOT, Work, ccsdt_sizes, giles, linked, mnk
 from mdh.machine import Machine
 
 WIDE = 64
@@ -94,6 +94,8 @@ def cases(rows: int) -> tuple[Case, ...]:
         Case("jacobi3d 256", "jacobi3d", {"N": 256}, 7.0 * 256**3, "jacobi3d/base"),
         Case("jacobi3d 512", "jacobi3d", {"N": 512}, 7.0 * 512**3, "jacobi3d/base", large=True),
         *_ccsdt(),
+        Case(**giles(1 << 18)),
+        Case(**giles(1 << 18, rows=True)),
         Case("scan 2^24", "prefix_sum", {"N": 1 << 24}, 0.0, "prefix_sum/base"),
         Case("histogram 2^24", "histogram", {"N": 1 << 24, "BINS": 1024}, 0.0, "histogram/base", {"B": 1024}),
         _gather(1_000_000),

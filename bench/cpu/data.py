@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.cases import arrays_of, written
+from bench.cases import arrays_of, constants_of, written
 from bench.cpu.cases import Case
 from mdh.ir.program import Program
 
@@ -16,7 +16,8 @@ def random_arrays(case: Case, program: Program) -> Arrays:
     """Inputs: floats from 0 to 1, lest a sum cancels, whole numbers below the case's bounds. Outputs: 0."""
     rng = np.random.default_rng(1)
     outputs = written(program)
-    out: Arrays = {}
+    # the C has constants in front
+    out: Arrays = constants_of(case)
     for name in arrays_of(program):
         buffer = program.buffer_of[name]
         dtype = _TYPES[buffer.dtype.name]

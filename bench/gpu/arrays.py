@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import ceil
 from typing import Any
 
-from bench.cases import arrays_of, written
+from bench.cases import arrays_of, constants_of, written
 from bench.gpu import by_torch
 from bench.gpu.cases import TF32, Case
 from bench.gpu.gpu import PLACE, Tensors, torch
@@ -32,7 +32,7 @@ def set_count(case: Case, program: Program, cache: int) -> int:
 def random_sets(case: Case, program: Program, count: int) -> list[Tensors]:
     """Inputs random, outputs as before the first call."""
     rng = torch.Generator(device=PLACE).manual_seed(1)
-    shared: Tensors = {}
+    shared: Tensors = {n: torch.from_numpy(a).to(PLACE) for n, a in constants_of(case).items()}
     out = list[Tensors]()
     for _ in range(count):
         tensors = dict(shared)

@@ -44,6 +44,8 @@ def prepare(case: Case, sets: Sequence[Tensors]) -> Made | None:
 def other(case: Case, sets: Sequence[Tensors]) -> Made | None:
     """By another way than the obvious one: the other layout for convolutions, convolution for a stencil; a
     contraction whose result stays in whatever layout the product leaves it; 8-bit floats with fast sums."""
+    if case.program.startswith("giles"):
+        return made([_outer(case.program == "giles_rows", t) for t in sets])
     if c := case.contraction:
         # a sum over one array may be a view of it, where nothing is computed
         return made([_einsum(c, t, ordered=False) for t in sets]) if len(c.factors) > 1 else None
@@ -79,6 +81,15 @@ def _einsum(c: Contraction, t: Tensors, *, ordered: bool = True) -> Call:
     given = [t[name] for name in c.factors]
     plain = partial(torch.einsum, c.letters, *given)
     return Kept((lambda: plain().contiguous()) if ordered else plain, t[c.result].copy_)
+
+
+def _outer(rows: bool, t: Tensors) -> Call:
+    """All products of two inputs, then a matrix product with the constants."""
+    flat = t["C"].flatten(1)
+    if rows:
+        turned = flat.T.contiguous()
+        return lambda: torch.mm((t["A"][:, :, None] * t["B"][:, None, :]).flatten(1), turned, out=t["O"])
+    return lambda: torch.mm(flat, (t["A"][:, None, :] * t["B"][None, :, :]).flatten(0, 1), out=t["O"])
 
 
 def _product(t: Tensors) -> Call:

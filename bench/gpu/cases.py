@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 
-from bench.cases import ROOT, Work, ccsdt_sizes, linked, mnk
+from bench.cases import ROOT, Work, ccsdt_sizes, giles, linked, mnk
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,8 @@ def _contractions() -> list[Case]:
         )
         for n in range(1, 9)
     ]  # fmt: skip
-    return [*single, _product("ccsdt 1 fp64", "ccsdt_1_double", ccsdt_sizes(1))]
+    sparse = [Case(**giles(1 << 20, rows=rows)) for rows in (False, True)]
+    return [*single, *sparse, _product("ccsdt 1 fp64", "ccsdt_1_double", ccsdt_sizes(1))]
 
 
 def _moving() -> list[Case]:

@@ -8,7 +8,7 @@ from bench.gpu.cases import Case
 RIGHT, ABSENT = "right", "absent"
 OURS, DEFAULT, AGAIN, PLAIN = "ours", "default", "again", "plain"
 """The shipped schedule; the derived one; ours again, whose ratio is the noise; a plain copy or read."""
-PEERS = ("torch", "other", "cupy", "cublaslt", "cub", "cutensor", "compiled")
+PEERS = ("torch", "other", "cupy", "cublaslt", "cub", "cutensor", "compiled", "hand")
 Pairs = list[tuple[float, float]]
 """Seconds of a call of ours and of the peer's, turn by turn."""
 Algorithms = tuple[tuple[int, bytes], ...]

@@ -15,6 +15,7 @@ from bench.gpu.work import is_double
 TITLES = {
     "torch": "torch", "other": "torch, other form", "cupy": "cupy", "cublaslt": "cuBLASLt tuned",
     "cub": "CUB", "cutensor": "cuTENSOR", "compiled": "torch.compile",
+    "hand": "CUDA by a script",
 }  # fmt: skip
 KINDS = {"einsum": "Einsums", "TC": "Tensor Comprehensions"}
 """Cases that are summed up on their own, by the first word of their names."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.cases import program_of, written
-from bench.gpu import arrays, by_compile, by_cub, by_cupy, by_lt, by_torch, lt_types, ours
+from bench.gpu import arrays, by_compile, by_cub, by_cupy, by_hand, by_lt, by_torch, lt_types, ours
 from bench.gpu.cases import Case
 from bench.gpu.clock import Made, Runner, quick, runner
 from bench.gpu.gpu import Tensors, one_stream, torch, versions
@@ -151,6 +151,7 @@ class Contest:
             "cublaslt": self._tuned,
             "cub": lambda: worker.cub.prepare(case, sets),
             "cutensor": lambda: by_cupy.cutensor(case, sets),
+            "hand": lambda: by_hand.prepare(case, sets),
             "compiled": lambda: by_compile.prepare(case, sets, self.order.patient),
         }
         chosen = {n: every[n] for n in self.order.peers if n in every}

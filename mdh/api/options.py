@@ -43,7 +43,7 @@ def defines_of(given: Any) -> dict[str, str | int | OpenSize]:
     return {**bound, **ranges}
 
 
-def with_arrays(defines: Any, constants: Any, patterns: Any = {}) -> Any:
+def with_arrays(defines: Any, constants: Any, patterns: Any) -> Any:
     """The defines with arrays among them: constants, and patterns of zeros. Raises Failed C127, or TypeError
     for what is no mapping of names to arrays."""
     if not constants and not patterns:
@@ -54,7 +54,9 @@ def with_arrays(defines: Any, constants: Any, patterns: Any = {}) -> Any:
         of_type(option, given, Mapping, "a mapping of names to arrays")
         for name, array in given.items():
             if name in found:
-                raise _refused("F108", f"{option} binds `{name}`, which is bound already", "constants={'C': C}")
+                raise _refused(
+                    "F108", f"{option} binds `{name}`, which is bound already", "constants={'C': C}"
+                )
             found[_name(option, name, "F108", "constants={'C': C}")] = constant_text(
                 numpy_array(array), pattern=pattern
             )

@@ -103,9 +103,15 @@ def _sizes_of_arrays(source: Source, defines: Defines, function: str | None) -> 
     arrays = split_constants({n: v for n, v in defines.items() if isinstance(v, str)})[0]
     if not arrays:
         return {}
-    closed = {n: v for n, v in defines.items() if n not in arrays and not is_range(v)}
+    closed = {
+        n: v
+        for n, v in defines.items()
+        if n not in arrays and not isinstance(v, OpenSize) and not is_range(v)
+    }
     shapes = read_heading(source, defines=closed, function=function).shapes
-    pairs = ((n, e) for name, a in arrays.items() for n, e in zip(shapes.get(name, ()), a.shape, strict=False))
+    pairs = (
+        (n, e) for name, a in arrays.items() for n, e in zip(shapes.get(name, ()), a.shape, strict=False)
+    )
     return {n: e for n, e in pairs if n is not None}
 
 

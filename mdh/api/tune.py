@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from types import NoneType
+from typing import Any
 
 from mdh.api.compile import compile
 from mdh.api.explained import explained

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
+from typing import Any
 
 from mdh.api.explained import explained, say
 from mdh.api.kernel import Kernel
@@ -98,9 +99,7 @@ def tune_over(
         goal = goal_of(budget, trials, None)
         ranges = defines_of(over)
         bound = with_arrays({**defines, **ranges}, constants, patterns)
-        given = read_given(
-            file, schedule, bound, holes, function=function, strict_fp=strict_fp, allow=allow
-        )
+        given = read_given(file, schedule, bound, holes, function=function, strict_fp=strict_fp, allow=allow)
         demand_one(given.schedule)
         program = given.read(Pipeline())
         _check_ranges(program.opens, ranges)

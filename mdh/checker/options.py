@@ -91,11 +91,7 @@ def copying(attr: Attr, machine: Machine, buffer: Buffer, found: Found) -> Copyi
     while choice is not None:
         engine = Engine(str(choice.value))
         asked.append(engine)
-        unseen = (
-            engine is Engine.TMA
-            and choice.fallback is not None
-            and unmapped(buffer) is not None
-        )
+        unseen = engine is Engine.TMA and choice.fallback is not None and unmapped(buffer) is not None
         if engine in machine.copy_engines and not unseen:
             multicast = any(a.value == "multicast" for a in attr.args)
             return Copying(engine, vec, multicast=multicast and engine is Engine.TMA)

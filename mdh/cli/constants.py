@@ -16,11 +16,15 @@ def with_arrays(line: CommandLine, words: list[str]) -> list[str]:
             out.append(f"{option}{equals}{value}")
             continue
         if not equals and not left:
-            raise line.fail("F107", f"{option} needs a name and a file", option, help=f"write {option} C=C.npy")
+            raise line.fail(
+                "F107", f"{option} needs a name and a file", option, help=f"write {option} C=C.npy"
+            )
         word = value if equals else left.pop(0)
         name, _, path = word.partition("=")
         if not name.isidentifier() or not path:
-            raise line.fail("F115", f"{option} `{word}` is not NAME=FILE.npy", word, help=f"write {option} C=C.npy")
+            raise line.fail(
+                "F115", f"{option} `{word}` is not NAME=FILE.npy", word, help=f"write {option} C=C.npy"
+            )
         if name in seen:
             raise line.fail("F115", f"`{name}` is given twice", word, help="keep one of the two")
         seen.add(name)

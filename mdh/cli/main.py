@@ -105,7 +105,10 @@ def _run(line: CommandLine, words: Sequence[str]) -> int:
     """Runs the command and returns the exit code. Raises MemoryError."""
     try:
         outcome = get_command(app).main(
-            _with_arrays(line, _with_program(line, words)) or ["--help"], prog_name="mdh", standalone_mode=False, obj=line
+            _with_arrays(line, _with_program(line, words)) or ["--help"],
+            prog_name="mdh",
+            standalone_mode=False,
+            obj=line,
         )
         return outcome if isinstance(outcome, int) else OK
     except Failed as failed:

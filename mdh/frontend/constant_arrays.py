@@ -80,8 +80,9 @@ def is_constant(value: object) -> bool:
 def constant_of(name: str, text: str) -> ConstantArray:
     """The array of a define. Raises Failed C127 for a text that `constant_text` did not write."""
     found = _FORM.fullmatch(text)
+    elements: Nested = []
     try:
-        elements = json.loads(found[3]) if found else None
+        elements = json.loads(found[3]) if found else []
         shape = _shape(elements)
     except (ValueError, RecursionError):
         shape = ()

@@ -79,9 +79,7 @@ def _extent(e: c.Expression, sizes: Mapping[str, int]) -> int:
 
 
 def _values(elements: Nested, kind: DType, *, cropped: bool) -> c.Values:
-    items = (
-        _values(x, kind, cropped=cropped) if isinstance(x, list) else element(x, kind) for x in elements
-    )
+    items = (_values(x, kind, cropped=cropped) if isinstance(x, list) else element(x, kind) for x in elements)
     return c.Values(tuple(items), cropped)
 
 

@@ -45,7 +45,9 @@ def read_nest(
 
     def read(at: BoundText) -> Program:
         nest = written(at)
-        found = assembled(with_constants(nest.function, nest.sizes, at), at.source, nest.span, nest.sizes, nest.written)
+        found = assembled(
+            with_constants(nest.function, nest.sizes, at), at.source, nest.span, nest.sizes, nest.written
+        )
         found = replace(found, remarks=nest.remarks)
         return program_of(found, strict_fp=strict_fp, allow=allowed)
 

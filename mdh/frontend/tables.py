@@ -10,7 +10,7 @@ from mdh.ir.expr import Const, Expr
 from mdh.source import Span
 
 MOST_SELECTED = 16
-"""The most constants that each use selects from. With more, a table becomes a constant array of the program."""
+"""The most constants that each use selects from. A table with more is a constant array of the program."""
 MOST_VALUES = 256
 """The most values that are no constants, which each use selects from."""
 MOST_CONSTANTS = 65_536

@@ -14,7 +14,9 @@ MOST_LEFT = 8_192
 def constant_dims(program: Program, stage: Stage) -> frozenset[str]:
     """The dimensions that the subscripts of constant arrays name. Empty if the stage reads none, or if such a
     subscript is data."""
-    found = [n for e in stage.expressions() for n in walk(e) if isinstance(n, Load) and is_constant(program, n)]
+    found = [
+        n for e in stage.expressions() for n in walk(e) if isinstance(n, Load) and is_constant(program, n)
+    ]
     index = [n for x in found for e in x.index for n in walk(e)]
     if any(isinstance(n, Load) for n in index):
         return frozenset()
@@ -33,7 +35,12 @@ def copies_left(program: Program, stage: Stage) -> int:
     points = prod(d.extent for d in stage.dims if d.name in dims)
     if program.strict_fp:
         return points
-    read = {n.buffer for e in stage.expressions() for n in walk(e) if isinstance(n, Load) and is_constant(program, n)}
+    read = {
+        n.buffer
+        for e in stage.expressions()
+        for n in walk(e)
+        if isinstance(n, Load) and is_constant(program, n)
+    }
     values = [v for b in read if (v := program.buffer_of[b].values) is not None]
     shares = (sum(x != 0 for x in v) / len(v) for v in values)
     return round(points * min(shares, default=1.0))

@@ -98,8 +98,8 @@ Expression = Number | Name | Element | Prefix | Infix | Conditional | Conversion
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """`{a, b, …}`, the initialiser of an array. Items may be such lists themselves. cropped: in a small version
-    of a program, items that its smaller array has no room for are left out."""
+    """`{a, b, …}`, the initialiser of an array. Items may be such lists themselves. cropped: in a small
+    version of a program, items that its smaller array has no room for are left out."""
 
     items: tuple["Expression | Values", ...]
     cropped: bool = False

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated
 
+from mdh.frontend.constant_arrays import shortened
 from mdh.ir.open_size import OpenSize
 from mdh.schema import Meta
 

@@ -37,8 +37,8 @@ def constants_of(module: Module, taken: tuple[str, ...]) -> Constants:
 
 
 def _read_plainly(module: Module, arrays: Mapping[str, Buf]) -> bool:
-    """Whether constant memory can hold the arrays: they are small, and all accesses are of single elements and
-    without hints, which are for global memory."""
+    """Whether constant memory can hold the arrays: they are small, and all accesses are of single elements
+    and without hints, which are for global memory."""
     if sum(b.bytes for b in arrays.values()) > CONSTANT_MEMORY:
         return False
     for k in module.kernels:
@@ -46,7 +46,9 @@ def _read_plainly(module: Module, arrays: Mapping[str, Buf]) -> bool:
             if isinstance(s, Move) and s.src in arrays and not _is_plain(s):
                 return False
             if any(
-                isinstance(n, Load) and n.buffer in arrays and n.lanes > 1 for e in expressions(s) for n in walk(e)
+                isinstance(n, Load) and n.buffer in arrays and n.lanes > 1
+                for e in expressions(s)
+                for n in walk(e)
             ):
                 return False
     return True
@@ -59,7 +61,9 @@ def _is_plain(s: Move) -> bool:
 def _declared(buf: Buf, name: str, language: str, *, small: bool) -> str:
     match language:
         case "cuda":
-            head = f"{'__constant__' if small else '__device__ const'} __align__(16) {STORAGE[buf.dtype.name]}"
+            head = (
+                f"{'__constant__' if small else '__device__ const'} __align__(16) {STORAGE[buf.dtype.name]}"
+            )
             suffix = "LL"
         case "opencl":
             head, suffix = f"__constant {stored_type(buf.dtype)}", "L"

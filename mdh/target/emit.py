@@ -98,7 +98,9 @@ def emit(module: Module, program: Program, faults: CompilerFaults | None = None)
     for given, entry in zip(module.kernels, entries, strict=True):
         kernel = printer.prepared(given, around)
         changed = changed or kernel is not given
-        text, shared = printer.kernel(kernel, entry, names_of(kernel, module.target, entries, constants.names))
+        text, shared = printer.kernel(
+            kernel, entry, names_of(kernel, module.target, entries, constants.names)
+        )
         texts.append(text)
         kernels.append(_entry_point(kernel, entry, shared, program))
     body = "\n".join(texts)

@@ -1,7 +1,7 @@
 """Random programs with an array that may be a constant, and random arrays for it.
 
-A program is C text with the array as a parameter. The same program with a constant has `static const` in front of
-the function, or gets the array from outside. What it must compute is what the program with the parameter computes.
+A program is C text with the array as a parameter. The same program with a constant has `static const` in front
+of the function, or gets the array from outside. It must compute what the program with the parameter computes.
 """
 
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ _NUMPY: dict[str, DTypeLike] = {
 
 @dataclass(frozen=True)
 class Case:
-    """text: with the constant `C` as a parameter. declared: `const float C[2][3]`. values: as numbers of C. array: the
-    same of numpy."""
+    """text: with the constant `C` as a parameter. declared: `const float C[2][3]`. values: as numbers of C.
+    array: the same of numpy."""
 
     text: str
     declared: str
@@ -54,7 +54,11 @@ def case(seed: str) -> Case:
     table = "".join(f"[{d} + {shift}]" if shift and d == own[0] else f"[{d}]" for d in own)
     array, values = _array(rng, kind, shape)
     declared = f"const {kind} C{''.join(f'[{n}]' for n in shape)}"
-    factors = [f"C{table}", f"A[{sums[0] if sums else kept[0]}][n]", *(["B[n]"] if rng.random() < 0.5 else [])]
+    factors = [
+        f"C{table}",
+        f"A[{sums[0] if sums else kept[0]}][n]",
+        *(["B[n]"] if rng.random() < 0.5 else []),
+    ]
     rng.shuffle(factors)
     term = rng.choice((" * ", " * ", " * ", " + ")).join(factors)
     chosen = rng.random() < 0.2

@@ -1,4 +1,4 @@
-"""Random programs with constants compute what they do where the array is a parameter, on every device here."""
+"""Random programs with constants compute what they do where the array is a parameter."""
 
 import os
 from functools import cache
@@ -77,7 +77,9 @@ def test_values(spec: str, seed: int) -> None:
 def test_on_a_simulated_gpu(seed: int) -> None:
     program, arrays, want = programs(case(f"gpu {seed}"), seed)
     check(program, None, "oclgrind", arrays, want)
-    texts = (random_schedule(program, device("oclgrind").machine, n) for n in range(20 * seed, 20 * seed + 20))
+    texts = (
+        random_schedule(program, device("oclgrind").machine, n) for n in range(20 * seed, 20 * seed + 20)
+    )
     next((t for t in texts if check(program, t, "oclgrind", arrays, want)), None)
 
 

@@ -1,7 +1,7 @@
 """Long lists of initial values, and constants that are given from outside, as initialisers of C.
 
-Parsers take 50 microseconds a token, which is too much for ten thousand numbers. So long lists are taken out of
-the text before it is preprocessed, and put back into the tree.
+Parsers take 50 microseconds a token, which is too much for ten thousand numbers. So long lists are taken out
+of the text before it is preprocessed, and put back into the tree.
 """
 
 import re
@@ -105,7 +105,9 @@ def bind_constants(
     Raises Failed C127 for a name that is no array parameter."""
     args = function.decl.type.args
     params = list(args.params) if args is not None else []
-    arrays = {p.name: p for p in params if isinstance(getattr(p, "type", None), c_ast.ArrayDecl | c_ast.PtrDecl)}
+    arrays = {
+        p.name: p for p in params if isinstance(getattr(p, "type", None), c_ast.ArrayDecl | c_ast.PtrDecl)
+    }
     out: list[c_ast.Decl] = []
     for name, constant in given.items():
         if name not in arrays:
@@ -129,12 +131,10 @@ def _declared(param: c_ast.Decl, given: ConstantArray, places: Places, *, croppe
     decl = copy(param)
     elements = given.elements
     if isinstance(param.type, c_ast.PtrDecl):
-        dims, inner = dimensions(param.type.type)
+        dims, _ = dimensions(param.type.type)
         extent = c_ast.Constant("int", str(given.shape[0] if dims else len(given.flat)), coord)
         decl.type = c_ast.ArrayDecl(param.type.type, extent, [], coord)
         elements = elements if dims else given.flat
-    else:
-        inner = dimensions(param.type)[1]
     decl.type = _const(decl.type)
     decl.init = _nodes(elements, dtype, coord, cropped=cropped)
     check_type(param.name, given, dtype, places.of(param, param.name))

@@ -1,10 +1,10 @@
 """Partial evaluation: loops over constant arrays that the schedule unrolls become code without them.
 
-Requires: names that hide no other. Guarantees: no read of a constant array at an index of numbers; no loop that
-is to be unrolled whole and whose variable is in the index of such a read.
+Requires: names that hide no other. Guarantees: no read of a constant array at an index of numbers; no loop
+that is to be unrolled whole and whose variable is in the index of such a read.
 
-What a zero is multiplied by is left out, unless floats keep to the letter (0 * NaN is NaN). So is what then adds
-nothing to its sum. What all copies of a body compute alike is computed once in front of them.
+What a zero is multiplied by is left out, unless floats keep to the letter (0 * NaN is NaN). So is what then
+adds nothing to its sum. What all copies of a body compute alike is computed once in front of them.
 
 Source: Jones, Gomard and Sestoft, "Partial Evaluation and Automatic Program Generation", 1993.
 """
@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from mdh.frontend.typing_rules import binary, convert, select
+from mdh.frontend.typing_rules import binary, convert
 from mdh.hardware import Space
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var, map_children, walk
@@ -36,8 +36,11 @@ PRODUCT = "product"
 """The stem of names of what copies share."""
 
 
-def specialise(body: tuple[Stmt, ...], bufs: Mapping[str, Buf], names: set[str], *, strict: bool) -> tuple[Stmt, ...]:
-    """bufs: the kernel's arrays. names: those in use; new ones are added. strict: floats keep to the letter."""
+def specialise(
+    body: tuple[Stmt, ...], bufs: Mapping[str, Buf], names: set[str], *, strict: bool
+) -> tuple[Stmt, ...]:
+    """bufs: the kernel's arrays. names: those in use; new ones are added. strict: floats keep to the
+    letter."""
     constants = {n: b for n, b in bufs.items() if b.values is not None}
     lanes = {n: b.lanes for n, b in allocated(body).items() if b.lanes > 1}
     return tuple(_Specialiser(constants, lanes, names, strict).block(body))
@@ -55,7 +58,9 @@ class _Product:
     def reference(self) -> Expr:
         """What stands for the value."""
         dtype = self.value.dtype
-        return Var(self.name, dtype) if self.lanes == 1 else Load(self.name, (Const(0, I32),), dtype, self.lanes)
+        return (
+            Var(self.name, dtype) if self.lanes == 1 else Load(self.name, (Const(0, I32),), dtype, self.lanes)
+        )
 
     @property
     def definition(self) -> tuple[Stmt, ...]:
@@ -92,7 +97,9 @@ class _Specialiser:
                         yield t
 
     def _unrolls(self, s: For) -> bool:
-        whole = s.kind is ForKind.UNROLL and s.factor == 0 and isinstance(s.start, Const) and trips(s) is not None
+        whole = (
+            s.kind is ForKind.UNROLL and s.factor == 0 and isinstance(s.start, Const) and trips(s) is not None
+        )
         return whole and any(
             isinstance(n, Load) and n.buffer in self.constants and _names(n.index, s.var)
             for t in statements(s.body)
@@ -159,7 +166,9 @@ class _Specialiser:
                 return then if value else other
             case Unary("-", Const(value), dtype) if dtype.is_float:
                 return Const(-value, dtype)
-            case Binary(op, Const() as a, Const() as b, dtype) if not a.dtype.is_float and not b.dtype.is_float:
+            case Binary(op, Const() as a, Const() as b, dtype) if (
+                not a.dtype.is_float and not b.dtype.is_float
+            ):
                 return binary(op, a, b) if op not in ("/", "%") or b.value else e
             case Binary():
                 return self._without_units(e)
@@ -203,7 +212,9 @@ def _needed(shared: list[_Product], copies: list[Stmt]) -> Iterator[Stmt]:
     uses: Counter[str] = Counter()
     for s in statements(tuple(copies)):
         for e in expressions(s):
-            uses.update(n.name if isinstance(n, Var) else n.buffer for n in walk(e) if isinstance(n, Var | Load))
+            uses.update(
+                n.name if isinstance(n, Var) else n.buffer for n in walk(e) if isinstance(n, Var | Load)
+            )
     single = {p.reference: p.value for p in shared if uses[p.name] == 1}
     for p in shared:
         if uses[p.name] > 1:

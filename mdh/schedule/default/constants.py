@@ -74,9 +74,7 @@ def _on_cpu(outline: ScheduleBuilder, x: int, inner: list[int], machine: Machine
     if groups < wanted:
         tiles[x] = round_up(ceil_div(extents[x], ceil_div(wanted, groups)), lanes)
     outline.step(tiles, dict(block_axes(tiles, extents, machine)))
-    packed = {
-        b: staged(shape, b, Space.SM, _position(shape, b, x)) for b in _crosswise(shape, x, inner)
-    }
+    packed = {b: staged(shape, b, Space.SM, _position(shape, b, x)) for b in _crosswise(shape, x, inner)}
     outline.step({**dict.fromkeys(others, 1), x: lanes}, entries={**packed, **held(shape, fastest=x)})
     outline.step({d: 1 for d in shape.of_kind(DimKind.PW) if d not in inner})
     results = [d for d in inner if shape.stage.dims[d].kind is DimKind.CC]
