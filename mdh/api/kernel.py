@@ -119,6 +119,8 @@ class Kernel:
             return None
         placed = in_order(self._heading, self.sizes, args, {})
         found = Shaped(self._variant_of(placed), given, args, placed)
+        # before the lock, as in `_variant`
+        self.device.ready()
         with self._lock:
             while len(self._shaped) >= MOST_SHAPES:
                 del self._shaped[next(iter(self._shaped))]
