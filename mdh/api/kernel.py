@@ -78,15 +78,15 @@ class Kernel:
         parameters. Raises Failed: A1xx before anything runs, D107 in a forked process, and any error of
         building a new variant."""
         try:
-            if named:
-                args = in_order(self._heading, self.sizes, args, named)
-            elif len(args) != len(self.parameters):
-                shaped = self.shaped(args)
+            if named or len(args) != len(self.parameters):
+                shaped = None if named else self.shaped(args)
                 if shaped is not None:
                     return shaped(args)
                 args = in_order(self._heading, self.sizes, args, named)
-            variant = self._variant_of(args)
-            args = variant.with_results(args)
+                variant = self._variant_of(args)
+                args = variant.with_results(args)
+            else:
+                variant = self._variant_of(args)
             variant.run(args)
         except Failed as failed:
             add_notes(failed)
@@ -119,6 +119,8 @@ class Kernel:
             return None
         placed = in_order(self._heading, self.sizes, args, {})
         found = Shaped(self._variant_of(placed), given, args, placed)
+        # before the lock, as in `_variant`
+        self.device.ready()
         with self._lock:
             while len(self._shaped) >= MOST_SHAPES:
                 del self._shaped[next(iter(self._shaped))]

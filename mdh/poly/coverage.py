@@ -1,54 +1,53 @@
-"""Proves by isl that the parts of a dimension's splits cover its iterations exactly once, or finds a
-counter-example.
+"""Whether the parts of a dimension's splits cover its iterations exactly once, or the first that they miss.
 
-The map from part numbers to iterations is built from the definition (language.md section 3), with remainder
-guards and `@cyclic`. It must be a bijection onto 0 .. extent - 1. Other dimensions do not matter, so the sets
-stay small. Answers are cached, since schedules repeat them.
+Each split maps a part and an element of that part to an element of the whole (language.md section 3). A chain
+of splits is the composition of these maps, so it is a bijection if each of them is. Two elements never meet,
+since part and element are digits of the result. Only the last block of a `@cyclic(n)` whose tile is no
+multiple of n can leave something out.
+
+This is arithmetic because isl takes seconds, and for some chains minutes, to find the range of a composition.
+`tests/check/test_poly.py` compares it with enumeration.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
 
-import islpy as isl
-
-from mdh.poly.digits import Chain
-from mdh.poly.sets import coordinates
+from mdh.poly.digits import Chain, Cut
 
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """No parts work on `element` (`parts` is empty), or two different selections of parts do."""
+    """No parts work on `element`."""
 
     element: int
     parts: tuple[tuple[int, ...], ...] = ()
 
 
-@lru_cache(maxsize=4096)
 def miscovered(chain: Chain) -> Miss | None:
-    """None if every iteration belongs to exactly one selection of parts. Requires that the last tile is 1."""
-    if not any(c.parts > 1 for c in chain):
-        return None
-    owned = ownership(chain)
-    domain = isl.Set(f"{{ [e] : 0 <= e < {chain[0].parent} }}")
-    missing = domain.subtract(owned.range())
-    if not missing.is_empty():
-        return Miss(coordinates(missing.lexmin().sample_point())[0])
-    if owned.is_injective():
-        return None
-    again = owned.apply_range(owned.reverse())
-    different = again.subtract(isl.Map.identity(again.get_space()))
-    pair = different.wrap().sample_point()
-    numbers = coordinates(pair)
-    half = len(numbers) // 2
-    first, second = numbers[:half], numbers[half:]
-    element = owned.intersect_domain(isl.Set(f"{{ [{', '.join(map(str, first))}] }}")).range().sample_point()
-    return Miss(coordinates(element)[0], (first, second))
+    """None if every iteration belongs to exactly one selection of parts; else the first that belongs to none.
+    Requires that the last tile is 1."""
+    missed = [at for i, cut in enumerate(chain) if (at := _outside(chain[:i], _missed(cut))) is not None]
+    return Miss(min(missed)) if missed else None
 
 
-def ownership(chain: Chain) -> isl.Map:
-    """{ parts of all splits -> iteration }: tiles, remainders and cyclic distribution by definition."""
-    names = [f"p{i}" for i in range(len(chain))]
-    return isl.Map(f"{{ [{', '.join(names)}] -> [e0] : {iteration(chain, 'p', 'e')} }}")
+def _missed(cut: Cut) -> int | None:
+    """The first element that is in no part of a split: the first part has all that it can have before it."""
+    if not cut.cyclic or cut.cyclic >= cut.tile or cut.tile % cut.cyclic == 0:
+        return None
+    rest = cut.tile % cut.cyclic
+    element = (cut.tile - rest) * cut.parts + rest
+    return element if element < cut.parent else None
+
+
+def _outside(chain: Chain, element: int | None) -> int | None:
+    """The first iteration that has this element in the splits further inside: the one of the first parts."""
+    for cut in reversed(chain):
+        if element is None or element >= cut.tile:
+            return None
+        if cut.cyclic and cut.cyclic < cut.tile:
+            element += (element - element % cut.cyclic) * (cut.parts - 1)
+        if element >= cut.parent:
+            return None
+    return element
 
 
 def iteration(chain: Chain, part: str, element: str) -> str:

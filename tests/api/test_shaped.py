@@ -3,6 +3,7 @@
 import gc
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -178,3 +179,24 @@ def test_results_that_overlap_operands_are_refused_each_time() -> None:
     for _ in range(2):
         with pytest.raises(mdh.Failed, match="A107"):
             scale.f(x, x)
+
+
+@pytest.mark.gpu
+def test_a_gpu_takes_arrays_of_each_library_where_they_lie() -> None:
+    """By their own streams, with results beside them; host arrays are copied."""
+    torch, cupy = pytest.importorskip("torch"), import_module("cupy")
+    a, b = whole(5, 6), whole(6, 7, seed=4)
+    x, y = torch.from_numpy(a).cuda(), torch.from_numpy(b).cuda()
+    u, v = cupy.asarray(a), cupy.asarray(b)
+    other = torch.cuda.Stream()
+    for _ in range(3):
+        found = product(x, y, "cuda:0")
+        assert found.is_cuda and (found.cpu().numpy() == a @ b).all()
+        with torch.cuda.stream(other):
+            other.wait_stream(torch.cuda.default_stream())
+            twice = product(x + x, y, "cuda:0")
+        other.synchronize()
+        assert (twice.cpu().numpy() == 2 * (a @ b)).all()
+        assert (product(x, torch.from_numpy(b.T.copy()).cuda().T, "cuda:0").cpu().numpy() == a @ b).all()
+        assert (cupy.asnumpy(product(u, v, "cuda:0")) == a @ b).all()
+        assert (product(a, b, "cuda:0") == a @ b).all()

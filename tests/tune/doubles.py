@@ -39,7 +39,7 @@ class SmallSpace:
     def plausible(self, point: Point) -> bool:
         return True
 
-    def draw_legal(self, rng: random.Random, tries: int = 100) -> tuple[Point, Plan] | None:
+    def draw_legal(self, rng: random.Random, tries: int = 100, after: int = 0) -> tuple[Point, Plan] | None:
         for _ in range(tries):
             point = rng.choice(self.points)
             plan = self.plan(point)
@@ -121,6 +121,9 @@ class TableBench:
         self.duels.append(finalists)
         self.clock.now += 1.0
         return tuple(self.answer(c) for c in finalists)
+
+    def ahead(self, finalists: tuple[Candidate, ...]) -> float:
+        return 0.0
 
     async def close(self) -> None:
         self.closed = True

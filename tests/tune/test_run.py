@@ -62,6 +62,64 @@ def test_the_budget_ends_the_search_with_time_for_finals() -> None:
     assert case.bench.clock.now <= 20.0
 
 
+class LongFinals(TableBench):
+    """Finals wait for results that take `longer` seconds, and judge for two seconds each."""
+
+    def __init__(self, longer: float) -> None:
+        super().__init__(lambda candidate: replace(bowl(candidate), check_seconds=1.0))
+        self.longer = longer
+
+    def ahead(self, finalists: tuple[Candidate, ...]) -> float:
+        return self.longer
+
+    async def trial(self, candidate: Candidate, effort: Effort, limits: Limits) -> Outcome:
+        if effort.inputs > 2:
+            self.clock.now += self.longer + 1.0
+            self.longer = 0.0
+        return await super().trial(candidate, effort, limits)
+
+    async def duel(
+        self, finalists: tuple[Candidate, ...], effort: Effort, limits: Limits
+    ) -> tuple[Outcome, ...]:
+        self.clock.now += self.longer + 2.0 * len(finalists)
+        self.longer = 0.0
+        return await super().duel(finalists, effort, limits)
+
+
+def test_the_search_leaves_long_finals_their_time() -> None:
+    case = Case(Goal(seconds=60.0), bench=LongFinals(18.0), seed=3)
+    assert case.run() is Ended.BUDGET
+    # results 18, judging 2, timing 2, trials in flight 3
+    assert len([t for t in case.log.trials if t.phase == "quick"]) == 60 - 25
+    assert [t.phase for t in case.log.trials][-1] == "winner"
+    assert case.bench.clock.now <= 60.0
+
+
+def test_a_short_budget_has_a_search_and_its_winner_is_judged_late() -> None:
+    case = Case(Goal(seconds=20.0), bench=LongFinals(100.0))
+    assert case.run() is Ended.BUDGET
+    assert [t.phase for t in case.log.trials] == ["quick"] * 10 + ["winner"]
+    assert not case.bench.duels
+
+
+def test_as_many_are_finalists_as_there_is_time_for() -> None:
+    def flat(candidate: Candidate) -> Outcome:
+        return Outcome(None, warm=(1e-3,) * 5, check_seconds=2.0)
+
+    def contestants(seconds: float, baseline: str = "") -> tuple[str, ...]:
+        case = Case(Goal(seconds=seconds, trials=7), bench=TableBench(flat), baseline_key=baseline)
+        case.run()
+        assert case.log.trials[-1].phase == "winner"
+        return tuple(c.key for duel in case.bench.duels for c in duel)
+
+    fastest = contestants(1000.0)
+    assert len(fastest) == 5
+    # each is judged for four seconds, the winner twice, and two are for timing
+    assert contestants(27.0) == fastest[:3]
+    last = fastest[-1]
+    assert contestants(23.0, last) == (fastest[0], last)
+
+
 class SlowBench(TableBench):
     """Trials that take longer than the budget; real time passes on the clock."""
 
@@ -236,7 +294,7 @@ def test_a_search_that_hangs_is_interrupted(hangs: str) -> None:
 
 
 def test_a_search_that_hangs_ends_with_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "_GRACE", 0.5)
+    monkeypatch.setattr(runs, "GRACE", 0.5)
     case = Case(Goal(seconds=2.0), bench=TableBench(clock=RealClock()))
     stuck = case.searcher = Stuck(case.space, "ask")
     begun = time.monotonic()

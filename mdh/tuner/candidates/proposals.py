@@ -8,7 +8,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Protocol
+from typing import Final, Literal, Protocol
 
 from mdh.cost.prediction import Prediction
 from mdh.diagnostics import Failed
@@ -28,7 +28,12 @@ BLIND = frozenset({"random", "qmc"})
 """Samplers that do not learn from times. The model chooses among their proposals. Other samplers start from
 the model's points; after that all their proposals are measured."""
 TRIES = 150
-"""The most draws in one step. Signals and results wait meanwhile."""
+"""The most draws until there is a legal point."""
+AT_ONCE = 5
+"""How many of them are made in one step. Signals, results and the end of the budget wait meanwhile, and the
+checker may take seconds for a point."""
+LATER: Final = "later"
+"""The answer of a step that has not come to a result yet."""
 TOLD = 20
 """The number of skipped points whose reasons are reported in full."""
 IMPLAUSIBLE = "illegal by values alone"
@@ -47,8 +52,8 @@ class Planner(Protocol):
     def plausible(self, point: Point, /) -> bool:
         """False if the checker would certainly refuse the point; cheap."""
 
-    def draw_legal(self, rng: Random, /, tries: int) -> tuple[Point, Plan] | None:
-        """A legal point and its plan; None if none was found."""
+    def draw_legal(self, rng: Random, /, tries: int, after: int) -> tuple[Point, Plan] | None:
+        """A legal point and its plan; None if none was found. after: the draws before these."""
 
     def plan(self, point: Point, /) -> Plan | Failed:
         """The checked plan of a point, or the reason why it is not legal."""
@@ -66,7 +71,7 @@ class Proposal:
 
 
 Skipped = str
-"""Why a point is not measured: a diagnostic code, `duplicate`, words, or `later`."""
+"""Why a point is not measured: a diagnostic code, `duplicate`, words, or LATER."""
 
 
 class CandidateQueue:
@@ -95,7 +100,7 @@ class CandidateQueue:
         self._twins: dict[str, list[Point]] = {}
         self._waiting: dict[str, Proposal] = {}
         self._queue: deque[Proposal] = deque()
-        self._barren = self._illegal = 0
+        self._barren = self._illegal = self._in_vain = 0
         self._lost = LOST
         self._batch = BATCH if searcher.name in BLIND else 1
         self._to_draw = 0 if shortlist is None else drawn_first(space.count)
@@ -139,8 +144,10 @@ class CandidateQueue:
         if self._to_draw:
             return self._draw()
         if self._illegal >= self._lost:
+            drawn = self._drawn()
+            if drawn == LATER:
+                return LATER
             self._illegal, self._lost = 0, max(1, self._lost // 2)
-            drawn = self._space.draw_legal(self._rng, tries=TRIES)
             if drawn is not None:
                 made = self._legal(*drawn, "drawn", self._batch, 1 / self._batch, told=False)
                 return self._claimed(made) if isinstance(made, Proposal) else made
@@ -164,13 +171,25 @@ class CandidateQueue:
 
     def _draw(self) -> Skipped:
         """Draws points at random. The search begins with those that the model ranks best."""
-        drawn = self._space.draw_legal(self._rng, tries=TRIES)
+        drawn = self._drawn()
+        if drawn == LATER:
+            return LATER
         self._to_draw = 0 if drawn is None else self._to_draw - 1
         if drawn is not None:
             self._legal(*drawn, "model", FIRST, 1 / FIRST, told=False)
         if not self._to_draw:
             self._release(1 / FIRST)
-        return "later"
+        return LATER
+
+    def _drawn(self) -> tuple[Point, Plan] | Literal["later"] | None:
+        """A legal point and its plan; LATER if the next step goes on with drawing; None if TRIES draws found
+        none."""
+        found = self._space.draw_legal(self._rng, tries=AT_ONCE, after=self._in_vain)
+        self._in_vain = 0 if found is not None else self._in_vain + AT_ONCE
+        if self._in_vain >= TRIES:
+            self._in_vain = 0
+            return None
+        return found or LATER
 
     def _leftover(self) -> Proposal | Skipped | None:
         """The best of what the model set aside, once nothing else is left."""
@@ -218,7 +237,7 @@ class CandidateQueue:
         self._waiting[candidate.key] = proposal
         if self._shortlist.add(candidate.key, plan) >= batch:
             self._release(share)
-        return "later"
+        return LATER
 
     def _take(self, key: str, point: Point) -> Proposal:
         assert self._shortlist is not None

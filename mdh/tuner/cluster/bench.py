@@ -125,6 +125,10 @@ class ClusterBench:
                 await self._crew.leave(member)
         return tuple(unlucky(ATTEMPTS, why) for _ in finalists)
 
+    def ahead(self, finalists: tuple[Candidate, ...]) -> float:
+        """See mdh.tuner.measure.bench.Bench. Workers do not tell what they still have to compute."""
+        return 0.0
+
     async def _asked(self, member: "Member", request: Json) -> Json:
         """Sends one request. Raises WorkerLostError, F203. If the caller cancels it, the worker cancels the
         trial too."""

@@ -87,7 +87,7 @@ class Neighbours:
         """Always true: only the checker can decide."""
         return True
 
-    def draw_legal(self, rng: Random, tries: int) -> tuple[Point, Plan] | None:
+    def draw_legal(self, rng: Random, tries: int, after: int = 0) -> tuple[Point, Plan] | None:
         for _ in range(tries):
             text = self._drawn(rng)
             if text is None or hash(text) in self._asked:

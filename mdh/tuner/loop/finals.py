@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from statistics import median, quantiles
 
 from mdh.results.trial import Effort, Failure, Outcome, Trial
-from mdh.tuner.loop.state import Run, final_effort, keep, progress, seconds_of, settle
+from mdh.tuner.loop.state import (
+    Run,
+    affordable,
+    final_effort,
+    finals_take,
+    keep,
+    progress,
+    seconds_of,
+    settle,
+)
 from mdh.tuner.records.best import best as best_of
 
 MOST = 5
@@ -23,10 +32,10 @@ async def finals(run: Run) -> None:
     tried alone once more. If no finalist succeeds, the result of the search stands."""
     while True:
         chosen = finalists(_right(run))
-        contest = with_baseline(chosen, run.baseline if seconds_of(run.baseline) else None)
         if not chosen:
             return
-        effort = final_effort(len(contest), run.left)
+        contest = affordable(run, with_baseline(chosen, run.baseline if seconds_of(run.baseline) else None))
+        effort = _effort(run, contest)
         run.phase = "finals"
         run.watch(progress(run), None)
         ranked = await _duel(run, contest, effort) if len(contest) > 1 else list(chosen)
@@ -44,7 +53,7 @@ async def finals(run: Run) -> None:
 
 async def _wins(run: Run, trial: Trial) -> bool:
     """Times a finalist alone in a fresh process."""
-    effort = final_effort(1, run.left)
+    effort = _effort(run, (trial,))
     since = time.time()
     outcome = await run.bench.trial(trial.candidate, effort, run.limits)
     again = keep(run, trial.candidate, trial.origin, "winner", outcome, since)
@@ -53,6 +62,11 @@ async def _wins(run: Run, trial: Trial) -> bool:
         return False
     settle(run, again)
     return True
+
+
+def _effort(run: Run, contest: Sequence[Trial]) -> Effort:
+    """The effort for each of these. What building and judging take is left out of the remaining time."""
+    return final_effort(len(contest), None if run.left is None else run.left - finals_take(run, contest))
 
 
 def _right(run: Run) -> list[Trial]:

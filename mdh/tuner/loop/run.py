@@ -16,20 +16,20 @@ from mdh.results.goal import Ended
 from mdh.results.trial import Outcome, Trial
 from mdh.tuner.candidates.proposals import Proposal
 from mdh.tuner.loop.finals import finals
-from mdh.tuner.loop.state import Run, effort_for, keep, progress, seconds_of
+from mdh.tuner.loop.state import GRACE, Run, effort_for, finals_take, keep, progress, seconds_of
 from mdh.tuner.runtime.interrupt import unless_asked, until
 
 T = TypeVar("T")
 ATTEMPTS = 3
 """How often a candidate is measured whose worker dies because of another one."""
-_GRACE = 10.0
-"""Seconds that trials in flight get at the end of a search, and the search itself after its budget."""
 _LAST_THOUGHT = 1.0
 """Seconds that the search gets to answer once the user wants the run to end."""
 
 
 OVERTIME = 20.0
 """Seconds that finals have at least, also after the end of the budget."""
+_SLOWER = 3.0
+"""Finals may take this many times as long as expected. What hangs is ended by the limits of workers."""
 
 
 async def tune(run: Run) -> Ended:
@@ -41,8 +41,7 @@ async def tune(run: Run) -> Ended:
     try:
         ended = await _search(run)
         if ended not in (Ended.INTERRUPTED, Ended.LOST):
-            left = None if run.left is None else max(OVERTIME, run.left)
-            await unless_asked(run.interrupt, finals(run), timeout=left)
+            await unless_asked(run.interrupt, finals(run), timeout=_patience(run))
             ended = Ended.INTERRUPTED if run.interrupt.asked else ended
     except Failed as failed:
         run.trouble = failed.diagnostics
@@ -51,6 +50,14 @@ async def tune(run: Run) -> Ended:
         await _drop(run)
         run._search.close()
     return ended
+
+
+def _patience(run: Run) -> float | None:
+    """The seconds that the finals have: enough to judge and time the winner, however short the budget is."""
+    if run.left is None:
+        return None
+    expected = 0.0 if run.best is None else finals_take(run, (run.best,))
+    return max(OVERTIME, run.left, _SLOWER * expected)
 
 
 async def _search(run: Run) -> Ended:
@@ -79,7 +86,9 @@ def _over(run: Run) -> Ended | None:
         return Ended.BUDGET
     best, baseline = seconds_of(run.best), seconds_of(run.baseline)
     speedup = baseline / best if best and baseline else None
-    return run.goal.reached(trials=len(run.trials), elapsed=run.elapsed, speedup=speedup)
+    ended = run.goal.reached(trials=len(run.trials), elapsed=run.elapsed, speedup=speedup)
+    late = run.left is not None and run.left <= run.reserve
+    return Ended.BUDGET if ended is None and late else ended
 
 
 async def _launch(run: Run) -> bool:
@@ -126,14 +135,14 @@ async def _thought(run: Run, work: Callable[[], T]) -> T | None:
     task = asyncio.ensure_future(run._search.do(work))
     try:
         while not task.done():
-            late = run.left is not None and run.left < -_GRACE
+            late = run.left is not None and run.left < -GRACE
             if late or run.interrupt.asked:
                 await asyncio.wait({task}, timeout=_LAST_THOUGHT)
                 if not task.done():
                     run.silent = True
                     return None
             else:
-                left = None if run.left is None else max(0.0, run.left + _GRACE) + 0.01
+                left = None if run.left is None else max(0.0, run.left + GRACE) + 0.01
                 await until(run.interrupt, task, timeout=left)
     finally:
         task.cancel()
@@ -154,7 +163,7 @@ def _start_ready(run: Run) -> None:
 
 async def _land(run: Run) -> None:
     """Waits for a trial, an interrupt or the end of the search's time."""
-    await _wait(run, None if run.left is None else max(0.0, run.left - run.goal.reserve))
+    await _wait(run, None if run.left is None else max(0.0, run.left - run.reserve))
 
 
 async def _drain(run: Run) -> None:
@@ -163,7 +172,7 @@ async def _drain(run: Run) -> None:
     over = run.clock()
     while run._flying and not run.interrupt.asked:
         patient = run.left is None or run.best is None
-        end = over + (_GRACE if patient else min(_GRACE, 0.25 * run.goal.reserve))
+        end = over + (GRACE if patient else run.draining)
         if run.clock() >= end:
             break
         await _wait(run, end - run.clock())

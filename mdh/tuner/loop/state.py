@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from mdh.diagnostics import Diagnostic
@@ -20,7 +20,15 @@ Watch = Callable[[RunProgress, Trial | None], None]
 _LOSER = 3.0
 """A candidate slower than this many times the best is timed only three times."""
 _LEAST_SECONDS = 2.0
-"""Seconds that finals take at least, whatever is left of the budget."""
+"""Seconds for the timed runs of finals, whatever is left of the budget."""
+GRACE = 10.0
+"""The most seconds that trials in flight get at the end of a search, and the search itself after its
+budget."""
+_MOST_KEPT = 0.5
+"""The largest part of a budget that is kept for finals. A short one has a search, too, and its finals end
+late."""
+_SHORT = 10.0
+"""Finals of this many seconds have all their contestants, whatever is left of the budget."""
 
 
 @dataclass
@@ -80,6 +88,21 @@ class Run:
     def left(self) -> float | None:
         return None if self.goal.seconds is None else self.goal.seconds - self.elapsed
 
+    @property
+    def draining(self) -> float:
+        """The seconds at the end of the search in which trials in flight may end."""
+        return min(GRACE, 0.25 * self.goal.reserve)
+
+    @property
+    def reserve(self) -> float:
+        """The seconds of the budget that are kept for the finals: what the goal says, or more if those of the
+        best and the baseline will take longer."""
+        if self.goal.seconds is None or self.best is None:
+            return self.goal.reserve
+        pair = {t.candidate.key: t for t in (self.best, self.baseline) if t is not None}
+        needed = self.draining + finals_take(self, tuple(pair.values())) + _LEAST_SECONDS
+        return max(self.goal.reserve, min(needed, _MOST_KEPT * self.goal.seconds))
+
 
 def keep(run: Run, candidate: Candidate, origin: str, phase: str, outcome: Outcome, since: float) -> Trial:
     number = run.first + len(run.trials)
@@ -118,12 +141,33 @@ def effort_for(best: float | None) -> Effort:
     return QUICK if best is None else replace(QUICK, give_up=_LOSER * best)
 
 
+def finals_take(run: Run, contest: Sequence[Trial]) -> float:
+    """The seconds, as far as known, that finals of these take besides the timed runs. All of them are judged
+    for the duel, and the winner once more."""
+    judging = [THOROUGH.inputs / QUICK.inputs * t.outcome.check_seconds for t in contest]
+    duel = sum(judging) if len(contest) > 1 else 0.0
+    return run.bench.ahead(tuple(t.candidate for t in contest)) + duel + max(judging)
+
+
+def affordable(run: Run, contest: Sequence[Trial]) -> tuple[Trial, ...]:
+    """As many of the contestants as there is time for, at least one. The fastest is the first of them and
+    stays; the baseline is the last, and goes after all others."""
+    kept = list(contest)
+    if run.left is None:
+        return tuple(kept)
+    room = max(_SHORT, run.left) - _LEAST_SECONDS
+    while len(kept) > 1 and finals_take(run, kept) > room:
+        others = len(kept) > 2 and kept[-1].candidate.key == run.baseline_key
+        del kept[-2 if others else -1]
+    return tuple(kept)
+
+
 def final_effort(contestants: int, left: float | None) -> Effort:
-    """The effort for each finalist in the remaining time. However short a budget is, the finalists are judged
-    on more inputs, and the winner is timed once more."""
+    """The effort for each finalist. left: seconds for their timed runs. However short a budget is, the
+    finalists are judged on more inputs, and the winner is timed once more."""
     if left is None:
         return THOROUGH
-    # building and judging take time as well
+    # the winner is timed once more
     seconds = min(THOROUGH.seconds, 0.5 * max(left, _LEAST_SECONDS) / (contestants + 1))
     samples = THOROUGH.samples if seconds > 1.0 else 30
     return Effort(samples, seconds, THOROUGH.cold, THOROUGH.inputs)

@@ -35,5 +35,9 @@ class Bench(Protocol):
     ) -> tuple[Outcome, ...]:
         """Times the finalists in one process, interleaved, so that clock drift affects all equally."""
 
+    def ahead(self, finalists: tuple[Candidate, ...]) -> float:
+        """Seconds, as far as known, that finals of these would wait before they are loaded: for compilers,
+        for results that are still to be computed, and for fresh processes. 0 if nothing is known."""
+
     async def close(self) -> None:
         """Ends every process within two seconds."""

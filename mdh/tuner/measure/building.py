@@ -25,7 +25,7 @@ from mdh.target.text import KernelText
 from mdh.tuner.measure.failures import doubtful, refused
 from mdh.tuner.measure.inputs import write_expected
 from mdh.tuner.measure.wire import Json, numerics_json, read_numerics, text_json
-from mdh.tuner.runtime.processors import one_thread
+from mdh.tuner.runtime.processors import some_threads
 
 _LEAST, _PART = 4 << 30, 0.5
 """A compiler may take this share of the machine's memory, so that one that takes too much fails alone. It may
@@ -51,13 +51,12 @@ class Builder:
 
     def answer(self, request: Mapping[str, Any]) -> Json:
         if request["do"] == "expect":
-            return self._expect(request["set"], read_numerics(request["numerics"]))
+            return self._expect(request["set"], read_numerics(request["numerics"]), request["threads"])
         return self._build(request["name"], request["schedule"], request["keep"])
 
-    def _expect(self, number: int, numerics: ByStage) -> Json:
+    def _expect(self, number: int, numerics: ByStage, threads: int) -> Json:
         try:
-            # there is a builder for each core: more threads would only wait for one another
-            with one_thread():
+            with some_threads(threads):
                 program = closed(self.program, dict(self.job.at))
                 write_expected(program, self.job.seed, number, self.folder / "expected", numerics)
         except INTERNAL_ERRORS as error:

@@ -3,11 +3,13 @@
 import asyncio
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from time import monotonic
 from typing import Self
 
 from mdh.device.cache import Cache
 from mdh.folders import PrivateFolder
 from mdh.ir.numerics import ByStage
+from mdh.language import LANGUAGES
 from mdh.results.trial import THOROUGH, Candidate, Effort, Job, Limits, Outcome
 from mdh.tuner.measure.bench import Ground
 from mdh.tuner.measure.failures import different, no_room, system_said, unjudged, unstarted
@@ -63,6 +65,9 @@ class LocalBench:
         self._guardian: Guardian | None = None
         self._patience = Patience()
         self._sets: dict[tuple[int, ByStage], asyncio.Task[None]] = {}
+        self._built: dict[str, tuple[ByStage, float]] = {}
+        self._since: dict[tuple[int, ByStage], float] = {}
+        self._took = 0.0
         self._trials = self._named = 0
         self._held: PrivateFolder | None = None
         self._measurers = self._builders = Posts(())
@@ -135,6 +140,21 @@ class LocalBench:
                 one.forget()
         return tuple(found[b.name] if isinstance(b, Ready) else b for b in built)
 
+    def ahead(self, finalists: tuple[Candidate, ...]) -> float:
+        """See mdh.tuner.measure.bench.Bench. The processes are those of the duel and of the winner. Results
+        that are still to be computed take as long as the slowest so far. What the cache has is not built
+        again; a runtime that compiles may have to make a binary of the text first."""
+        built = [self._built[c.key] for c in finalists if c.key in self._built]
+        again = self.cache is None or not LANGUAGES[self.ground.target].offline
+        building = max((seconds for _, seconds in built), default=0.0) if again else 0.0
+        sets = [(number, one) for one in {n for n, _ in built} for number in range(THOROUGH.inputs)]
+        now = monotonic()
+        under_way = [self._since[s] for s in sets if s in self._sets and not self._sets[s].done()]
+        rest = max((self._took - (now - since) for since in under_way), default=0.0)
+        rounds = -(-sum(s not in self._sets for s in sets) // self.jobs)
+        start = max((post.seconds for post in self._measurers.all), default=0.0)
+        return building + max(0.0, rest) + rounds * self._took + start * min(2, len(finalists))
+
     async def expected(self, sets: int) -> Path:
         """The folder of the expected results of `sets` sets of arrays, for `read_set`. Raises D135."""
         await self._expect(sets, {()})
@@ -178,6 +198,8 @@ class LocalBench:
             # it was killed through no fault of its own
             pass
         self._kills.forget(name)
+        if isinstance(built, Ready):
+            self._built[candidate.key] = built.numerics, built.seconds
         return built
 
     async def _measure(self, ready: list[Ready], effort: Effort, limits: Limits) -> dict[str, Outcome]:
@@ -259,19 +281,25 @@ class LocalBench:
 
     def _begin_expecting(self, sets: int, numerics: set[ByStage]) -> list["asyncio.Task[None]"]:
         keys = [(number, one) for one in numerics for number in range(max(1, sets))]
-        for key in keys:
-            known = self._sets.get(key)
-            if known is None or (known.done() and known.exception() is not None):
-                task = self._sets[key] = asyncio.create_task(self._reference(*key))
-                # asyncio complains of an exception that nothing reads, and no candidate may need this set
-                task.add_done_callback(lambda done: None if done.cancelled() else done.exception())
+        new = [
+            k for k in keys if (known := self._sets.get(k)) is None or (known.done() and known.exception())
+        ]
+        # there is a builder for each processor: more threads than this would only wait for one another
+        threads = max(1, min(self.jobs, processors()) // max(1, len(new)))
+        for key in new:
+            self._since[key] = monotonic()
+            task = self._sets[key] = asyncio.create_task(self._reference(*key, threads))
+            # asyncio complains of an exception that nothing reads, and no candidate may need this set
+            task.add_done_callback(lambda done: None if done.cancelled() else done.exception())
         return [self._sets[key] for key in keys]
 
-    async def _reference(self, number: int, numerics: ByStage) -> None:
+    async def _reference(self, number: int, numerics: ByStage, threads: int) -> None:
         name = f"the results of set {number}"
         request: Json = {"do": "expect", "set": number, "numerics": numerics_json(numerics)}
+        request["threads"] = threads
         while True:
             async with self._builders.taken() as (_, worker):
+                begun = monotonic()
                 try:
                     reply = await worker.ask(request, None)
                 except Died as died:
@@ -288,6 +316,7 @@ class LocalBench:
                     if failed is None or not starved or self._kills.believe(name):
                         self._kills.forget(name)
                         if failed is None:
+                            self._took = max(self._took, monotonic() - begun)
                             return
                         raise failed
 

@@ -63,7 +63,7 @@ class Quiet:
 
 class Post:
     """about: what its first worker reported of the device. proved: a worker has already read the program and
-    the machine, so the machine is at fault if another one is refused."""
+    the machine, so the machine is at fault if another one is refused. seconds: what the last start took."""
 
     def __init__(
         self, spec: str, command: Command, quiet: Quiet, progress: Progress | None,
@@ -72,6 +72,7 @@ class Post:
         self.spec, self.command, self.quiet, self.progress = spec, command, quiet, progress
         self.guardian, self.kills, self.proved = guardian, kills or Kills(), proved
         self._limit = START
+        self.seconds = 0.0
         self.about: Json = {}
         self._worker: Worker | None = None
         self._served = 0
@@ -174,7 +175,8 @@ class Post:
                 raise unstarted(f"{first.code}, which another worker did not meet: {first.headline}")
             raise failed
         self.about, self.proved = self.about or hello, True
-        self._limit = min(START, max(_AGAIN, _TIMES * (monotonic() - begun)))
+        self.seconds = monotonic() - begun
+        self._limit = min(START, max(_AGAIN, _TIMES * self.seconds))
 
 
 class Posts:

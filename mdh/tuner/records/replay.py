@@ -49,6 +49,10 @@ class ReplayBench:
     ) -> tuple[Outcome, ...]:
         return tuple(self._answer(c, True) for c in finalists)
 
+    def ahead(self, finalists: tuple[Candidate, ...]) -> float:
+        """See mdh.tuner.measure.bench.Bench. Nothing is waited for."""
+        return 0.0
+
     async def close(self) -> None:
         """Does nothing, because nothing runs."""
 

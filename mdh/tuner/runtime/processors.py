@@ -41,7 +41,14 @@ def too_many(jobs: int) -> tuple[str, str] | None:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Inside, NumPy's matrix products use one thread."""
-    with threadpool_limits(1):
+    with some_threads(1):
+        yield
+
+
+@contextmanager
+def some_threads(count: int) -> Iterator[None]:
+    """Inside, NumPy's matrix products use so many threads."""
+    with threadpool_limits(count):
         yield
 
 

@@ -152,13 +152,14 @@ class ExactSpace:
                 out[loops.order] = loops.sequence(point)
         return tuple(out)
 
-    def draw_legal(self, rng: Random, tries: int = 2000) -> tuple[Point, Plan] | None:
-        """A legal point and its plan; None where none was found in so many draws.
+    def draw_legal(self, rng: Random, tries: int = 2000, after: int = 0) -> tuple[Point, Plan] | None:
+        """A legal point and its plan; None where none was found in so many draws. after: the draws before
+        them that found none.
 
         Uniform where one draw in PATIENCE is plausible; where layers and regions are so open that fewer are,
         a point near a drawn one that is.
         """
-        for n in range(tries):
+        for n in range(after, after + tries):
             point = self.draw(rng)
             if not self.plausible(point):
                 if n < PATIENCE:

@@ -71,6 +71,25 @@ def test_results_are_expected_anew_for_other_numerics() -> None:
     assert {"0.json", "1.json"} < set(names)
 
 
+def test_what_finals_would_wait_for_is_foreseen() -> None:
+    async def run() -> tuple[float, float]:
+        def starts_and_builds() -> float:
+            return bench._measurers.all[0].seconds + bench._built[GOOD[0].key][1]
+
+        async with LocalBench(JOB, jobs=2) as bench:
+            assert bench.ahead(GOOD[:1]) == (start := bench._measurers.all[0].seconds) > 0
+            assert bench.ahead(GOOD[:2]) == 2 * start
+            await bench.trial(GOOD[0], EFFORT, LIMITS)
+            before = bench.ahead(GOOD[:1]) - starts_and_builds()
+            await bench.duel(GOOD[:2], replace(EFFORT, inputs=4), LIMITS)
+            return before, bench.ahead(GOOD[:1]) - starts_and_builds()
+
+    before, after = asyncio.run(run())
+    # two sets were computed for the trial, and two builders compute the other two at once
+    assert 0 < before < 60
+    assert abs(after) < 1e-6
+
+
 WRONG = GOOD[len(KINDS)]
 WELL = GOOD[len(KINDS) + 1 : len(KINDS) + 4]
 

@@ -161,6 +161,16 @@ def test_the_first_draws_of_open_schedules_are_quick(machine: str) -> None:
     assert process_time() - start < 10
 
 
+def test_draws_in_several_steps_find_what_those_of_one_find() -> None:
+    found, one, several = open_space("matmul", "a100", 4), Random(3), Random(3)
+    for _ in range(3):
+        whole = found.draw_legal(one, tries=150)
+        assert whole is not None
+        parts = (found.draw_legal(several, tries=5, after=after) for after in range(0, 150, 5))
+        drawn = next(part for part in parts if part is not None)
+        assert drawn[0] == whole[0]
+
+
 @pytest.mark.parametrize(
     ("workload", "machine"), [("jacobi3d", "h200"), ("matmul", "a100"), ("conv2d", "generic-cpu")]
 )
