@@ -5,6 +5,7 @@ read → validate → schedule → bind, default → check → lower → emit �
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from time import perf_counter
 from typing import Protocol, TypeVar
 
@@ -86,6 +87,9 @@ class Pipeline:
             lambda: read_bound(text, function=function, strict_fp=strict_fp, allow=allowed, opens=opens),
         )
         start = perf_counter()
+        if program.looks_up:
+            # numpy is imported only if there is something to look at
+            import_module("mdh.verify.index_data").check_constant_indices(program)
         validate(text, program)
         self.hook("validation", None, perf_counter() - start)
         return program

@@ -45,7 +45,9 @@ class Binder:
             name: program.scalar_of[name] for name in program.params if name in program.scalar_of
         }
         self._dtypes = {name: numpy_dtype(b.dtype) for name, b in self._buffers.items()}
-        self._gathers = gathers_of(program)
+        constants = {b.name for b in program.buffers if b.values is not None}
+        # those of constants alone are looked at when the program is read
+        self._gathers = tuple(g for g in gathers_of(program) if not g.read <= constants)
         self._spec = device.spec
         self._places = ("host",) if device.memory == "host" else ("host", device.spec)
         self.keys = None if self._gathers else Keys(program, device, self.written)

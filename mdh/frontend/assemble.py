@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from mdh.diagnostics import fail
+from mdh.frontend.constant_arrays import refused
 from mdh.frontend.constant_parameters import flattened
 from mdh.frontend.guards import negation
 from mdh.frontend.limits import MOST_TRIPS, check_size
@@ -147,6 +148,9 @@ class _Walk:
         self.position += 1
         self.here = []
         target = self._load(s.target, span)
+        if self.arrays[s.target.array].values is not None:
+            what = f"`{s.target.array}` is a result, and no constant"
+            raise refused(what, "constants are arrays that are read alone", s.target.array, span)
         value = self.value(s.value, span)
         if s.op != "=":
             self._use(target, span)

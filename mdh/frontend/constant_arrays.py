@@ -7,7 +7,7 @@ hashes or sends defines keeps, hashes and sends them too.
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite, prod
 from typing import Any
 
@@ -112,6 +112,30 @@ def split_constants(
     """The arrays among the defines, and the other ones. Raises Failed C127."""
     arrays = {n: constant_of(n, str(v)) for n, v in defines.items() if is_constant(v)}
     return arrays, {n: v for n, v in defines.items() if n not in arrays}
+
+
+THERE, AT = "_there", "_at"
+"""Endings of the two tables of an array of which only the zeros are known."""
+
+
+def packed(pattern: ConstantArray) -> tuple[ConstantArray, ConstantArray]:
+    """Of a pattern: 1 where an element may differ from zero, and the place of each such element among them in
+    row-major order, 0 for the others."""
+    count = 0
+
+    def places(elements: Nested) -> Nested:
+        nonlocal count
+        out = Nested()
+        for x in elements:
+            if isinstance(x, list):
+                out.append(places(x))
+            else:
+                out.append(count if x else 0)
+                count += x != 0
+        return out
+
+    there = replace(pattern, dtype=I32, pattern=False)
+    return there, replace(there, elements=places(pattern.elements))
 
 
 def check_type(name: str, given: ConstantArray, dtype: DType, span: Span) -> None:

@@ -9,11 +9,14 @@ from dataclasses import replace
 
 from mdh.frontend.bound import BoundText
 from mdh.frontend.constant_arrays import (
+    AT,
+    THERE,
     ConstantArray,
     Nested,
     check_shape,
     check_type,
     number_text,
+    packed,
     refused,
 )
 from mdh.frontend.heading import Heading
@@ -23,6 +26,7 @@ from mdh.ir.dtype import DType
 from mdh.source import Span
 from mdh.wording import meant
 
+INT = c.CType(("int",))
 _KINDS = {" ".join(t.words): kind for kind, t in C_TYPES.items()}
 
 
@@ -40,17 +44,65 @@ def with_constants(function: c.Function, sizes: Mapping[str, int], text: BoundTe
         hint = meant(unknown, arrays, cutoff=0.5, otherwise=f"arrays: {known}")
         raise refused(f"`{function.name}` has no array parameter `{unknown}`", hint, unknown)
     start = Span(text.source, 0, 1)
-    constants = tuple(_constant(arrays[n], a, sizes, start, cropped=text.cropped) for n, a in given.items())
-    left = tuple(p for p in function.parameters if p.name not in given)
-    return replace(function, parameters=left, constants=(*function.constants, *constants))
+    constants = list(function.constants)
+    parameters = {p.name: p for p in function.parameters}
+    body = function.body
+    for name, array in given.items():
+        p = arrays[name]
+        if not array.pattern:
+            constants.append(_constant(p, array, sizes, start, cropped=text.cropped))
+            del parameters[name]
+            continue
+        for suffix, table in zip((THERE, AT), packed(array), strict=True):
+            one = _constant(replace(p, type=INT), table, sizes, start, cropped=text.cropped)
+            constants.append(replace(one, name=name + suffix))
+        parameters[name] = replace(p, extents=(c.Number(str(max(1, sum(packed(array)[0].flat)))),))
+        body = _read_packed(body, name)
+    return replace(function, parameters=tuple(parameters.values()), constants=tuple(constants), body=body)
+
+
+def _read_packed(block: c.Block, name: str) -> c.Block:
+    """`C_there[j][k] ? C[C_at[j][k]] : 0` in the place of every element that is read."""
+
+    def value(e: c.Expression) -> c.Expression:
+        match e:
+            case c.Element(array, subscripts, span) if array == name:
+                inner = tuple(map(value, subscripts))
+                at = c.Element(name, (c.Element(name + AT, inner, span),), span)
+                return c.Conditional(c.Element(name + THERE, inner, span), at, c.Number("0"))
+            case c.Element():
+                return replace(e, subscripts=tuple(map(value, e.subscripts)))
+            case c.Prefix() | c.Conversion():
+                return replace(e, operand=value(e.operand))
+            case c.Infix():
+                return replace(e, left=value(e.left), right=value(e.right))
+            case c.Conditional():
+                return c.Conditional(value(e.cond), value(e.then), value(e.other))
+            case c.Invocation():
+                return replace(e, arguments=tuple(map(value, e.arguments)))
+            case _:
+                return e
+
+    def statement(s: c.Statement) -> c.Statement:
+        match s:
+            case c.Block():
+                return c.Block(tuple(map(statement, s.body)))
+            case c.ForStatement():
+                return replace(s, body=statement(s.body))
+            case c.Assignment():
+                return replace(s, value=value(s.value))
+            case _:
+                return s
+
+    return c.Block(tuple(map(statement, block.body)))
 
 
 def without_constants(heading: Heading, given: Mapping[str, ConstantArray]) -> Heading:
     """The parameters of the calls."""
-    if not given:
-        return heading
+    gone = {n for n, a in given.items() if not a.pattern}
     shapes = {n: s for n, s in heading.shapes.items() if n not in given}
-    return replace(heading, parameters=tuple(p for p in heading.parameters if p not in given), shapes=shapes)
+    shapes |= {n: (None,) for n in given if n not in gone}
+    return replace(heading, parameters=tuple(p for p in heading.parameters if p not in gone), shapes=shapes)
 
 
 def _constant(

@@ -34,10 +34,10 @@ class Table:
         return Array(self.name, self.dtype, self.shape, True, True, self.span)
 
     @property
-    def constant(self) -> tuple[int | float, ...] | None:
-        """The values, if all of them are constants and there are too many to select from."""
+    def constants(self) -> tuple[int | float, ...] | None:
+        """The values, if all of them are constants."""
         known = tuple(v.value for v in self.values if isinstance(v, Const))
-        return known if MOST_SELECTED < len(known) == len(self.values) else None
+        return known if len(known) == len(self.values) else None
 
 
 def held_as(dtype: DType) -> DType:

@@ -295,6 +295,14 @@ class Program:
         return {s.name: s for s in self.scalars}
 
     @cached_property
+    def looks_up(self) -> bool:
+        """Whether an element of a constant array is a subscript."""
+        constants = {b.name for b in self.buffers if b.values is not None}
+        found = (n for s in self.stages for e in s.expressions() for n in walk(e) if isinstance(n, Load))
+        inner = (n for x in found for i in x.index for n in walk(i) if isinstance(n, Load))
+        return bool(constants) and any(n.buffer in constants for n in inner)
+
+    @cached_property
     def opens(self) -> tuple[OpenSize, ...]:
         """The sizes that each call binds, in C's order."""
         return tuple(s.open for s in self.scalars if s.open is not None)

@@ -12,6 +12,7 @@ from mdh.reference.arithmetic import Arithmetic, V
 from mdh.reference.bounded import BoundedArithmetic
 from mdh.reference.error import Bounded
 from mdh.reference.exact import CArithmetic
+from mdh.reference.gathers import constant_arrays
 from mdh.reference.numbers import Array, numpy_dtype
 from mdh.reference.stage import run_stage
 
@@ -86,9 +87,10 @@ def _run(
 ) -> dict[str, V]:  # fmt: skip
     written: frozenset[str] = frozenset().union(*(s.written for s in program.stages))
     buffers: dict[str, V] = {}
+    constants = constant_arrays(program)
     for b in program.buffers:
         if b.values is not None:
-            array = np.array(b.values, numpy_dtype(b.dtype)).reshape(b.shape)
+            array = constants[b.name]
         elif b.temp:
             array = np.zeros(b.shape, numpy_dtype(b.dtype))
         else:

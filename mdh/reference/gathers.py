@@ -13,7 +13,7 @@ from mdh.ir.program import Condition, Program, Stage, combined_where
 from mdh.ir.ranges import arithmetic
 from mdh.reference.exact import CArithmetic
 from mdh.reference.expression import EvaluationScope, met_where, value_of
-from mdh.reference.numbers import Array
+from mdh.reference.numbers import Array, numpy_dtype
 from mdh.reference.stage import pieces
 
 CHUNK = 1 << 20
@@ -117,6 +117,7 @@ def first_outside(
     Gathers that depend on arrays which are not in `arrays`, or which the program changes, are left out.
     """
     changed = frozenset(n for s in program.stages for n in s.written)
+    arrays = {**constant_arrays(program), **arrays}
     for g in gathers:
         if g.read & changed or not g.read <= arrays.keys():
             continue
@@ -125,6 +126,15 @@ def first_outside(
             if bad.any():
                 return Outside(g, int(at[bad][0]))
     return None
+
+
+def constant_arrays(program: Program) -> dict[str, Array]:
+    """The constant arrays of a program by name."""
+    return {
+        b.name: np.array(b.values, numpy_dtype(b.dtype)).reshape(b.shape)
+        for b in program.buffers
+        if b.values is not None
+    }
 
 
 def points(

@@ -60,6 +60,14 @@ def check_indices(program: Program, arrays: Mapping[str, Array], scalars: Mappin
         raise outside_failure(found, program)
 
 
+def check_constant_indices(program: Program) -> None:
+    """Raises Failed A130 if a subscript that is made of constants alone is out of its array's range."""
+    known = {b.name for b in program.buffers if b.values is not None}
+    found = first_outside(program, {}, {}, tuple(g for g in gathers_of(program) if g.read <= known))
+    if found is not None:
+        raise outside_failure(found, program)
+
+
 def draw_indices(
     program: Program, rng: np.random.Generator, names: Iterable[str], arrays: dict[str, Array]
 ) -> None:

@@ -12,9 +12,9 @@ from mdh.frontend.c.lift_expr import lift
 from mdh.frontend.c.loops import constant
 from mdh.frontend.c.places import Places, assigned, base_of, nodes_in
 from mdh.frontend.c.scope import NameScope
-from mdh.frontend.constant_arrays import check_shape
+from mdh.frontend.constant_arrays import AT, THERE, check_shape
 from mdh.frontend.statements import Array, gathers
-from mdh.frontend.tables import MOST_CONSTANTS, MOST_VALUES, Table, held_as
+from mdh.frontend.tables import MOST_CONSTANTS, MOST_SELECTED, MOST_VALUES, Table, held_as
 from mdh.frontend.typing_rules import convert
 from mdh.ir.dtype import EIGHTHS
 from mdh.ir.expr import Const, Expr
@@ -39,7 +39,8 @@ def read_table(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> No
     if min(shape) <= 0:
         raise fail("C117", f"an extent of `{node.name}` is {min(shape):,}", span, help="extents are positive")
     if isinstance(node.init, TakenOut) and node.init.given is not None and not node.init.cropped:
-        check_shape(node.name, node.init.given, shape, span)
+        name = node.name.removesuffix(THERE).removesuffix(AT)
+        check_shape(name, node.init.given, shape, span)
     _check_count(node, prod(shape), MOST_CONSTANTS, span)
     dtype = scalar_type(node, scope.places)
     if dtype in EIGHTHS:
@@ -55,9 +56,10 @@ def read_table(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> No
                        scope.places.of(item or node), help="fill the array in a loop")  # fmt: skip
         values.append(value)
     table = Table(node.name, dtype, shape, tuple(values), span)
-    if table.constant is not None:
+    given = isinstance(node.init, TakenOut) and node.init.given is not None
+    if table.constants is not None and (given or len(values) > MOST_SELECTED):
         name = fresh(node.name, scope.taken)
-        scope.arrays[name] = Array(name, held_as(dtype), shape, True, False, span, table.constant)
+        scope.arrays[name] = Array(name, held_as(dtype), shape, True, False, span, table.constants)
         table = replace(table, array_name=name)
     else:
         _check_count(node, len(values), MOST_VALUES, span)

@@ -6,14 +6,25 @@ of the text before it is preprocessed, and put back into the tree.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
+from copy import copy, deepcopy
+from dataclasses import replace
 
 from pycparser import c_ast
 
 from mdh.frontend.c.ctypes_of import dimensions, scalar_type
-from mdh.frontend.c.places import Places, nodes_in
-from mdh.frontend.constant_arrays import ConstantArray, Nested, check_type, number_text, refused
-from mdh.ir.dtype import F64, DType
+from mdh.frontend.c.own_functions import put
+from mdh.frontend.c.places import Places, base_of, nodes_in
+from mdh.frontend.constant_arrays import (
+    AT,
+    THERE,
+    ConstantArray,
+    Nested,
+    check_type,
+    number_text,
+    packed,
+    refused,
+)
+from mdh.ir.dtype import F64, I32, DType
 from mdh.wording import meant
 
 LONG = 200
@@ -102,7 +113,10 @@ def bind_constants(
     function: c_ast.FuncDef, given: Mapping[str, ConstantArray], places: Places, *, cropped: bool
 ) -> tuple[c_ast.Decl, ...]:
     """Takes the parameters with these names out of the function. Returns them as declarations of constants.
-    Raises Failed C127 for a name that is no array parameter."""
+
+    A parameter of which only the zeros are known stays, with its other elements alone: `C[j][k]` becomes
+    `C_there[j][k] ? C[C_at[j][k]] : 0`. Raises Failed C127 for a name that is no array parameter.
+    """
     args = function.decl.type.args
     params = list(args.params) if args is not None else []
     arrays = {
@@ -112,11 +126,58 @@ def bind_constants(
     for name, constant in given.items():
         if name not in arrays:
             raise _unknown(name, arrays, function.decl.name)
-        out.append(_declared(arrays[name], constant, places, cropped=cropped))
-    kept = [p for p in params if getattr(p, "name", None) not in given]
+        param = arrays[name]
+        if not constant.pattern:
+            params.remove(param)
+            out.append(_declared(param, constant, scalar_type(param, places), places, cropped=cropped))
+            continue
+        there, at = packed(constant)
+        for suffix, table in ((THERE, there), (AT, at)):
+            one = _declared(param, table, I32, places, cropped=cropped)
+            _rename(one, name + suffix)
+            out.append(one)
+        _read_packed(function.body, name)
+        params[params.index(param)] = _packed_parameter(param, max(1, sum(there.flat)))
     if given:
-        function.decl.type.args = c_ast.ParamList(kept, args.coord) if kept else None
+        function.decl.type.args = c_ast.ParamList(params, args.coord) if params else None
     return tuple(out)
+
+
+def _rename(decl: c_ast.Decl, name: str) -> None:
+    """The declaration of an array of int with this name."""
+    decl.name = name
+    node = decl.type
+    while isinstance(node, c_ast.ArrayDecl):
+        node = node.type
+    node.declname = name
+    node.type = c_ast.IdentifierType(["int"], decl.coord)
+
+
+def _packed_parameter(param: c_ast.Decl, count: int) -> c_ast.Decl:
+    """`const float C[count]`."""
+    out, inner = copy(param), param.type
+    while isinstance(inner, c_ast.ArrayDecl | c_ast.PtrDecl):
+        inner = inner.type
+    out.type = c_ast.ArrayDecl(inner, c_ast.Constant("int", str(count), param.coord), [], param.coord)
+    return out
+
+
+def _read_packed(node: c_ast.Node, name: str) -> None:
+    """Replaces every element of the array in `node`."""
+    for key, child in list(node.children()):
+        _read_packed(child, name)
+        whole = not isinstance(node, c_ast.ArrayRef) or key != "name"
+        if whole and isinstance(child, c_ast.ArrayRef) and base_of(child) == name:
+            at = c_ast.ArrayRef(c_ast.ID(name, child.coord), _of(child, name + AT), child.coord)
+            zero = c_ast.Constant("int", "0", child.coord)
+            put(node, key, c_ast.TernaryOp(_of(child, name + THERE), at, zero, child.coord))
+
+
+def _of(element: c_ast.Node, name: str) -> c_ast.Node:
+    """The element of another array at the same place."""
+    if not isinstance(element, c_ast.ArrayRef):
+        return c_ast.ID(name, element.coord)
+    return c_ast.ArrayRef(_of(element.name, name), deepcopy(element.subscript), element.coord)
 
 
 def _unknown(name: str, arrays: Iterable[str], function: str) -> Exception:
@@ -125,20 +186,24 @@ def _unknown(name: str, arrays: Iterable[str], function: str) -> Exception:
     return refused(f"`{function}` has no array parameter `{name}`", hint, name)
 
 
-def _declared(param: c_ast.Decl, given: ConstantArray, places: Places, *, cropped: bool) -> c_ast.Decl:
-    """`static const float C[25][25] = {…};` for the parameter."""
-    coord, dtype = param.coord, scalar_type(param, places)
+def _declared(
+    param: c_ast.Decl, given: ConstantArray, dtype: DType, places: Places, *, cropped: bool
+) -> c_ast.Decl:
+    """`static const float C[25][25] = {…};` for the parameter, with elements of this type."""
+    coord = param.coord
     decl = copy(param)
     elements = given.elements
     if isinstance(param.type, c_ast.PtrDecl):
         dims, _ = dimensions(param.type.type)
-        extent = c_ast.Constant("int", str(given.shape[0] if dims else len(given.flat)), coord)
+        if not dims:
+            given = replace(given, shape=(len(given.flat),), elements=given.flat)
+        extent = c_ast.Constant("int", str(given.shape[0]), coord)
         decl.type = c_ast.ArrayDecl(param.type.type, extent, [], coord)
-        elements = elements if dims else given.flat
+        elements = given.elements
     decl.type = _const(decl.type)
     decl.init = _nodes(elements, dtype, coord, cropped=cropped)
     check_type(param.name, given, dtype, places.of(param, param.name))
-    decl.init.given = None if isinstance(param.type, c_ast.PtrDecl) else given
+    decl.init.given = given
     return decl
 
 

@@ -54,7 +54,7 @@ class _Writer:
         for key, child in list(node.children()):
             self.inside(child, above)
             if isinstance(child, c_ast.FuncCall) and getattr(child.name, "name", "") in self.functions:
-                _put(node, key, self.written(child, above))
+                put(node, key, self.written(child, above))
 
     def written(self, call: c_ast.FuncCall, above: tuple[str, ...]) -> c_ast.Node:
         """The expression of a call, whose arguments hold no calls."""
@@ -121,12 +121,12 @@ def _substitute(node: c_ast.Node, values: Mapping[str, c_ast.Node]) -> None:
             if child.args:
                 _substitute(child.args, values)
         elif isinstance(child, c_ast.ID) and child.name in values:
-            _put(node, key, deepcopy(values[child.name]))
+            put(node, key, deepcopy(values[child.name]))
         else:
             _substitute(child, values)
 
 
-def _put(node: c_ast.Node, key: str, new: c_ast.Node) -> None:
+def put(node: c_ast.Node, key: str, new: c_ast.Node) -> None:
     """Replaces a child; its key is `name` or `names[3]`."""
     name, bracket, rest = key.partition("[")
     if bracket:
