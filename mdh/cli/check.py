@@ -45,7 +45,6 @@ def check(
     set_: opt.SetOpt = None,
     einsum: opt.EinsumOpt = None,
     const: opt.ConstOpt = None,
-    const_pattern: opt.PatternOpt = None,
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
     allow: opt.AllowOpt = None,

@@ -89,13 +89,14 @@ DefineOpt = Annotated[
 CONSTANTS = ("--const", "--const-pattern")
 ConstOpt = Annotated[
     list[str] | None,
-    typer.Option("--const", metavar="NAME=FILE.npy", help="Make an array parameter a constant."),
+    typer.Option(
+        "--const",
+        "--const-pattern",
+        metavar="NAME=FILE.npy",
+        help="Make an array a constant; with -pattern, only its zeros.",
+    ),
 ]
-PatternOpt = Annotated[
-    list[str] | None,
-    typer.Option("--const-pattern", metavar="NAME=FILE.npy", help="Only the zeros of an array are known."),
-]
-"""`cli.main` makes defines of these, so that commands see no such options."""
+"""`cli.main` makes defines of them, so that commands see no such options."""
 SetOpt = Annotated[
     list[str] | None, typer.Option("--set", metavar="HOLE=VALUE", help="Give a named hole its value.")
 ]

@@ -86,7 +86,6 @@ def run(
     set_: opt.SetOpt = None,
     einsum: opt.EinsumOpt = None,
     const: opt.ConstOpt = None,
-    const_pattern: opt.PatternOpt = None,
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
     allow: opt.AllowOpt = None,
@@ -125,9 +124,7 @@ def run(
     warned = tuple(d for one in plans for d in warn(request, one.checked.plan))
     say_default(plans[0].checked, output, schedule)
     if output is not None:
-        read = (*request.files, *(word.partition("=")[2] for word in input_ or ()))
-        mdh_file, *arrays = _outputs(Path(output), program)
-        keep_inputs(line, output, read, {mdh_file: plans[0].checked.plan.text, **dict.fromkeys(arrays)})
+        _keep(request, output, tuple(input_ or ()), plans[0].checked.plan)
     all_ran = [
         found
         for one in plans
@@ -139,6 +136,13 @@ def run(
         show_json(_as_json(plans[0].checked, opened, all_ran, output, warned))
     else:
         show(_text(plans[0].checked, opened, all_ran))
+
+
+def _keep(request: Request, output: str, inputs: tuple[str, ...], plan: Plan) -> None:
+    """Raises Failed if the files of --out are among those that the call reads."""
+    read = (*request.files, *(word.partition("=")[2] for word in inputs))
+    mdh_file, *arrays = _outputs(Path(output), plan.program)
+    keep_inputs(request.line, output, read, {mdh_file: plan.text, **dict.fromkeys(arrays)})
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,6 @@ def tune(
     html: HtmlOpt = None,
     einsum: opt.EinsumOpt = None,
     const: opt.ConstOpt = None,
-    const_pattern: opt.PatternOpt = None,
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
     allow: opt.AllowOpt = None,

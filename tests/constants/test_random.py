@@ -29,17 +29,20 @@ COUNT = int(os.environ.get("MDH_RANDOM_CONSTANTS", "24"))
 
 def programs(one: Case, seed: int) -> tuple[Program, dict[str, Array], Array]:
     """The program with the constant, its arrays, and what it must compute."""
-    plain = read_program(Source("f.c", f"#include <stdint.h>\n{one.text}"))
-    if seed % 2:
+    source = Source("f.c", f"#include <stdint.h>\n{one.text}")
+    plain, pattern = read_program(source), seed % 3 == 2
+    if seed % 3 == 1:
         program = read_program(Source("f.c", one.static))
     else:
-        given = {"C": constant_text(one.array)}
-        program = read_program(Source("f.c", f"#include <stdint.h>\n{one.text}"), defines=given)
-    assert "C" not in program.params
+        program = read_program(source, defines={"C": constant_text(one.array, pattern=pattern)})
+    assert ("C" in program.params) == pattern
     arrays = make_arrays(plain, {"C": one.array}, seed, "exact")
     assert plain.syntax is not None and program.syntax is not None
     want = interpret(plain.syntax, arrays, {})["O"]
     del arrays["C"]
+    if pattern:
+        # an array of zeros has one element that nothing reads
+        arrays["C"] = one.array[one.array != 0] if one.array.any() else one.array.ravel()[:1]
     np.testing.assert_array_equal(interpret(program.syntax, arrays, {})["O"], want)
     return program, arrays, want
 

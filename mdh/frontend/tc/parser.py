@@ -145,8 +145,11 @@ class _Parser:
         out = list[Parameter]()
         while self.token.text != ")":
             kind = self.word("a parameter's type")
+            const = kind.text == "const"
+            if const:
+                kind = self.word("a parameter's type")
             extents = self.extents() if self.token.text == "(" else ()
-            out.append(Parameter(kind, extents, self.word("the parameter's name")))
+            out.append(Parameter(kind, extents, self.word("the parameter's name"), const))
             if not self.takes(","):
                 break
         self.expect(")", "behind the parameters")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mdh.diagnostics import Diagnostic, Failed, Label, Severity, fail
 from mdh.frontend.bound import BoundText
-from mdh.frontend.constant_arrays import split_constants
+from mdh.frontend.constant_arrays import refused, split_constants
 from mdh.frontend.constant_parameters import with_constants, without_constants
 from mdh.frontend.heading import Heading
 from mdh.frontend.nest import INT, Nest, c_name, read_nest, words
@@ -118,6 +118,11 @@ def _written(text: BoundText, function: str | None) -> Nest:
     analysis = _analysis(text, function)
     resolution = resolve(analysis, size_counts(analysis, text.sizes))
     nest, names = _nest(analysis, resolution)
+    for p in analysis.function.parameters:
+        if p.const and names.tensors.get(p.name.text) not in text.arrays:
+            what = f"`{p.name.text}` is const, and its elements are not given"
+            hint = f"give them: --const {p.name.text}=FILE.npy, or constants={{'{p.name.text}': array}}"
+            raise refused(what, hint, span=p.name.span)
     sizes = {names.sizes[n]: text.sizes[n] for n in analysis.sizes}
     results = frozenset(names.tensors[r.text] for r in analysis.function.results)
     remarks = tuple(d for r in resolution.definitions for d in _remarks(r))

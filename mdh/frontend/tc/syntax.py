@@ -120,11 +120,13 @@ Statement = Definition | CallStatement
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """`type(extents) name`; a scalar has no extents. kind: the type's name."""
+    """`type(extents) name`; a scalar has no extents. kind: the type's name. const: the elements are known when
+    the text is read."""
 
     kind: Word
     extents: tuple[Word | Literal, ...]
     name: Word
+    const: bool = False
 
 
 @dataclass(frozen=True, slots=True)
