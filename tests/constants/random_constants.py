@@ -1,7 +1,7 @@
 """Random programs with an array that may be a constant, and random arrays for it.
 
-A program is C text with the array as a parameter. The same program with a constant has `static const` in front
-of the function, or gets the array from outside. It must compute what the one with the parameter does.
+A program is C text with the array as a parameter. The same program with a constant has `static const` in
+front of the function, or gets the array from outside. Both must compute the same.
 """
 
 from dataclasses import dataclass

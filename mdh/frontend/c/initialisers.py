@@ -137,7 +137,7 @@ def bind_constants(
             _rename(one, name + suffix)
             out.append(one)
         _read_packed(function.body, name)
-        params[params.index(param)] = _packed_parameter(param, max(1, sum(there.flat)))
+        params[params.index(param)] = _packed_parameter(param, max(1, sum(1 for x in there.flat if x)))
     if given:
         function.decl.type.args = c_ast.ParamList(params, args.coord) if params else None
     return tuple(out)

@@ -120,8 +120,8 @@ Statement = Definition | CallStatement
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """`type(extents) name`; a scalar has no extents. kind: the type's name. const: the elements are known when
-    the text is read."""
+    """`type(extents) name`; a scalar has no extents. kind: the type's name. const: its elements are known
+    when the text is read."""
 
     kind: Word
     extents: tuple[Word | Literal, ...]
