@@ -1,6 +1,5 @@
-// A bilinear form with a sparse constant tensor (M. Giles, "CUDA code generation"): for every n,
-// O_j = sum over k, l of A_k * B_l * C_jkl. The points n lie side by side. Sizes: D = 25, N = 2^20, a quarter of C
-// is not zero. With `--const C=C.npy` the loops over j, k and l become code without the zeros.
+// O_j = sum over k, l of A_k * B_l * C_jkl for points n; a quarter of the constants C is not zero. The points n lie side by side.
+// Sizes: D = 25, N = 2^20 (M. Giles, "CUDA code generation"). `--const C=C.npy` makes code of the loops.
 #ifndef D
 #define D 25
 #endif

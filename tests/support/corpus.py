@@ -162,6 +162,8 @@ WORKLOADS: Mapping[str, Workload] = {
             "2 3 5 3 5 7 3 2",
         ),
         _work("ccsdt_1_double", *_CCSDT_GD),
+        _work("giles", "D N", "25 1048576", "4 64", "5 77"),
+        _work("giles_rows", "D N", "25 1048576", "4 64", "5 77"),
         _work("jacobi1d", "N", "16777216", "256", "1009"),
         _work("jacobi2d", "N M", "4096 4096", "16 32", "17 41"),
         _work("jacobi3d", "N M L", "256 256 256", "8 8 16", "5 7 19"),
