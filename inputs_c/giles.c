@@ -1,4 +1,4 @@
-// O_j = sum over k, l of A_k * B_l * C_jkl for points n; a quarter of the constants C is not zero. The points n lie side by side.
+// For points n: O_j = sum over k, l of A_k * B_l * C_jkl, where most of C is zero. Points lie side by side.
 // Sizes: D = 25, N = 2^20 (M. Giles, "CUDA code generation"). `--const C=C.npy` makes code of the loops.
 #ifndef D
 #define D 25

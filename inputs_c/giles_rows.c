@@ -1,4 +1,4 @@
-// O_j = sum over k, l of A_k * B_l * C_jkl for points n; a quarter of the constants C is not zero. The elements of a point lie side by side.
+// For points n: O_j = sum over k, l of A_k * B_l * C_jkl, where most of C is zero. Rows are points.
 // Sizes: D = 25, N = 2^20 (M. Giles, "CUDA code generation"). `--const C=C.npy` makes code of the loops.
 #ifndef D
 #define D 25
