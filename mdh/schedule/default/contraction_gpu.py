@@ -12,7 +12,7 @@ The ladder of tiles and the costs of the estimate are fitted to measured fp32 pr
 (geometric means).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import prod
 
@@ -43,10 +43,13 @@ from mdh.schedule.default.operands import (
     BOX_COPIES,
     MATRIX_COPIES,
     Contraction,
+    aligned_elements,
     asynchronous,
     blocks_step,
     copy_instructions,
     cut_rows,
+    diagonal_dims,
+    elements_read,
     gathered_bytes,
     gathers,
     is_product,
@@ -161,10 +164,28 @@ def outline_of(shape: Shape, found: Contraction, machine: Machine, plan: LadderT
     outline.step(plan.slices, entries=held(shape) | copies, attrs=_slots(shape, plan, copies))
     _threads(shape, found, machine, plan, outline)
     fragments = {b: staged(shape, b, Space.RM) for b in dict.fromkeys((found.first, found.second))}
+    unroll = attribute("unroll")
+    single = {b: dims for b in fragments if (dims := diagonal_dims(shape, b, {**plan.block, **plan.slices}))}
+    if single:
+        # the box of a single element along the diagonal has no more elements than the thread reads
+        diagonals = {b: fragments.pop(b) for b in single}
+        deep = {d: _deep(shape, single, plan, d) for d in found.reduced}
+        outline.step(deep, entries=fragments, attrs=(unroll,))
+        outline.step(dict.fromkeys(set().union(*single.values()), 1), entries=diagonals, attrs=(unroll,))
+        outline.step(dict.fromkeys(found.reduced, 1), attrs=(unroll,))
+        return outline
     alone = sum(t > 1 for t in plan.slices.values()) == 1
     ahead = (attribute("stages", plan.tile.ahead),) if plan.tile.ahead > 1 and alone else ()
-    outline.step(dict.fromkeys(found.reduced, 1), entries=fragments, attrs=(*ahead, attribute("unroll")))
+    outline.step(dict.fromkeys(found.reduced, 1), entries=fragments, attrs=(*ahead, unroll))
     return outline
+
+
+def _deep(shape: Shape, diagonals: Iterable[str], plan: LadderTiling, d: int) -> int:
+    """Iterations along a reduced dimension of which a thread reads the elements of diagonals at once: those
+    of a vector along which one of them is contiguous."""
+    along = (b for b in diagonals if any(shape.contiguous(a) == d for a in shape.reads_of(b)))
+    widest = max((aligned_elements(shape, b) for b in along), default=1)
+    return min(widest, plan.slices[d] & -plan.slices[d])
 
 
 def work_of(shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling) -> Work:
@@ -194,7 +215,7 @@ def _work_of_block(shape: Shape, found: Contraction, machine: Machine, plan: Lad
     threads = ceil_div(rows, high) * ceil_div(columns, wide)
     depth = prod(plan.slices.values())
     written = prod(shape.extents[d] for d in (*found.batch, *found.rows, *found.columns)) * size
-    read = sum(shape.footprints[b] for b in {found.first, found.second}) * size
+    read = sum(elements_read(shape, b) for b in {found.first, found.second}) * size
     registers = registers_of(plan.tile.ahead, max(1, size // WORD), (high, wide))
     shared = SLOTS * depth * (rows + columns + 4) * size
     gathered = _gathers(shape, machine, plan)
@@ -204,6 +225,7 @@ def _work_of_block(shape: Shape, found: Contraction, machine: Machine, plan: Lad
     written = round(written * spread)
     # lanes of a warp that are not there cost as much as others, but few products have such blocks
     sides = (found.rows, high), (found.columns, wide)
+    direct = _direct(shape, found, plan, found.first), _direct(shape, found, plan, found.second)
     warps = max(1.0, threads / machine.warp if is_product(found) else ceil_div(threads, machine.warp))
     return Work(
         # a small product that a block computes whole mostly waits for its copies
@@ -212,8 +234,11 @@ def _work_of_block(shape: Shape, found: Contraction, machine: Machine, plan: Lad
         blocks=1,
         slices=1,
         multiplies=depth * high * wide,
-        vectors=depth * sum(_reads(plan, n, dims, own, size) for n, (dims, own) in enumerate(sides)),
-        words=depth * _cycles(plan, found, (high, wide), machine, size),
+        vectors=depth * sum(
+            own / direct[n] if direct[n] else _reads(plan, n, dims, own, size)
+            for n, (dims, own) in enumerate(sides)
+        ),
+        words=depth * _cycles(plan, found, (high, wide), machine, size, direct),
         loops=depth,
         copied=_copied(shape, found, machine, plan) / threads,
         results=high * wide * spread,
@@ -253,19 +278,33 @@ def _reads(plan: LadderTiling, side: int, dims: tuple[int, ...], held: int, size
     return held / min(VECTOR_BYTES // size, own & -own)
 
 
+def _direct(shape: Shape, found: Contraction, plan: LadderTiling, buffer: str) -> int:
+    """Elements that a thread reads at once of an operand that is read where it lies; 0 for others."""
+    if not diagonal_dims(shape, buffer, {**plan.block, **plan.slices}):
+        return 0
+    return prod(_deep(shape, (buffer,), plan, d) for d in found.reduced)
+
+
 def _cycles(
-    plan: LadderTiling, found: Contraction, own: tuple[int, int], machine: Machine, size: int
+    plan: LadderTiling,
+    found: Contraction,
+    own: tuple[int, int],
+    machine: Machine,
+    size: int,
+    direct: tuple[int, int],
 ) -> float:
     """Cycles in which shared memory gives a warp the elements of both operands for one iteration. In each it
     gives BANKS words that differ; lanes with the same address share them. own: elements of a thread along
-    each side."""
+    each side. direct: see `_direct`; each access to a side that is read in place has a sector of its own."""
     wide = ceil_div(plan.block[found.columns[0]], plan.thread[found.columns[0]])
     high = ceil_div(plan.block[found.rows[0]], plan.thread[found.rows[0]])
     lanes = min(high, ceil_div(machine.warp, wide)), min(wide, machine.warp)
     if plan.tile.warp[0]:
         lanes = plan.tile.warp[0] // plan.tile.thread[0], plan.tile.warp[1] // plan.tile.thread[1]
     return sum(
-        reads * max(1.0, held / reads * n * size / (BANKS * WORD))
+        held / direct[side] * n
+        if direct[side]
+        else reads * max(1.0, held / reads * n * size / (BANKS * WORD))
         for side, (dims, held, n) in enumerate(zip((found.rows, found.columns), own, lanes, strict=True))
         for reads in (_reads(plan, side, dims, held, size),)
     )
@@ -344,7 +383,7 @@ def _copies(shape: Shape, found: Contraction, plan: LadderTiling, machine: Machi
     mains = (found.first, found.rows[0]), (found.second, found.columns[0])
     for (buffer, main), near in zip(mains, plan.near, strict=True):
         size = shape.boxes[buffer].elements(tiles) * shape.element_bytes(buffer) * 5 // 4 + 1024
-        if buffer not in out and SLOTS * size <= room:
+        if buffer not in out and SLOTS * size <= room and not diagonal_dims(shape, buffer, tiles):
             room -= SLOTS * size
             copy = (
                 shared_copy(shape, buffer, main)

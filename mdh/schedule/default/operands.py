@@ -1,5 +1,6 @@
 """The dimensions of a contraction by role, and its operands' copies in shared memory."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
@@ -59,6 +60,26 @@ class Contraction:
 def is_product(found: Contraction) -> bool:
     """Whether rows and columns have one dimension each, as in a product of matrices."""
     return len(found.rows) == len(found.columns) == 1
+
+
+def diagonal_dims(shape: Shape, buffer: str, tiles: Mapping[int, int]) -> set[int]:
+    """The dimensions with several elements in a tile that an access uses in two positions. The bounding box
+    of the tile then has many more elements than are read, so copies of it are not worth their room."""
+    moving = [d for _, steps in shape.boxes[buffer].positions for d, _ in steps if tiles.get(d, 1) > 1]
+    if len(moving) == len(set(moving)):
+        return set()
+    names = {shape.stage.dims[d].name: d for d in moving}
+    used = (Counter(n for f in a.index if f is not None for n in f.names) for a in shape.reads_of(buffer))
+    return {names[n] for places in used for n, count in places.items() if count > 1 and n in names}
+
+
+def elements_read(shape: Shape, buffer: str) -> int:
+    """Elements of a buffer that the stage reads: those of the bounding box but for diagonals."""
+    if not diagonal_dims(shape, buffer, dict(enumerate(shape.extents))):
+        return shape.footprints[buffer]
+    return sum(
+        prod(n for d, n in enumerate(shape.extents) if shape.uses(a, d)) for a in shape.reads_of(buffer)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,16 @@
 """Reductions that are not contractions: sums of rows and columns, dot products, gathers, matches, filters."""
 
+from collections.abc import Mapping
 from math import prod
 
 from mdh.hardware import Combine, Layer, Space
 from mdh.ir.program import DimKind
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
-from mdh.schedule.default.grid import block_axes, ceil_div, grid_size, power_up, round_up
+from mdh.schedule.default.grid import AXES, block_axes, ceil_div, grid_size, power_up, round_up
 from mdh.schedule.default.joining import added
 from mdh.schedule.default.map import GROUPS_PER_CORE, outer_tiles, vector_lanes
+from mdh.schedule.default.operands import diagonal_dims
 from mdh.schedule.default.outline import ScheduleBuilder, attribute, held, stageable, staged
 from mdh.schedule.default.shape import Shape, ShapeAccess
 from mdh.schedule.model import Caret, Mem, Unit
@@ -27,7 +29,11 @@ SQUARE, LINES = 4, 4
 """SQUARE: results of a thread along each of two dimensions. LINES: threads of a block along the outer one."""
 SHARED = 16 * 1024
 HELD = 160
-"""The most elements of an input that a thread holds in registers."""
+"""The most elements of inputs that a thread holds in registers."""
+PART = 2048
+"""The fewest iterations of a block that shares a sum along several dimensions."""
+SECTOR = 32
+"""Bytes that memory gives at once."""
 
 
 def reduction(shape: Shape, machine: Machine, target: str, *, adding: bool = False) -> ScheduleBuilder:
@@ -164,20 +170,53 @@ def _rows(outline: ScheduleBuilder, k: int, machine: Machine, target: str, addin
         tiles[y] = THREADS // WARP
     axes = block_axes(tiles, extents, machine)
     _split_reduction(outline, tiles, k, lanes * wide * 2, grid_size(axes, tiles, extents), machine)
+    _split_others(outline, tiles, k, lanes * wide * 2, machine)
     axes = block_axes(tiles, extents, machine)
     entries: dict[str, Mem] = {}
     units = ceil_div(min(outline.tiles[k], lanes * wide), wide)
     if many and LANGUAGES[target].seen(machine).shuffle and units & (units - 1) == 0:
         entries = {b: Mem(Caret(), (attribute("combine", Combine.SHUFFLE),)) for b in shape.outputs}
-    outline.step(tiles, dict(axes), entries=added(shape.outputs) if adding and k in axes else None)
-    chunk = {**dict.fromkeys(shape.of_kind(DimKind.PW), 1), k: lanes * wide}
-    outline.step(chunk)
+    outline.step(tiles, dict(axes), entries=_joined(shape, axes, adding))
+    across = _across(shape, k)
+    outline.step({**dict.fromkeys(shape.of_kind(DimKind.PW), 1), **across, k: lanes * wide})
     threads = {k: Unit(Layer.THR, "x")} | ({y: Unit(Layer.THR, "y")} if many and y is not None else {})
     split = outline.tiles[k] > wide
     outline.step(
         {k: wide} | ({y: 1} if many and y is not None else {}), threads, entries=entries if split else {}
     )
-    outline.step({k: 1}, attrs=(attribute("unroll"),))
+    if across:
+        outline.step({}, entries=_read_ahead(shape, {**across, k: outline.tiles[k]}))
+    outline.step({**dict.fromkeys(across, 1), k: 1}, attrs=(attribute("unroll"),))
+
+
+def _across(shape: Shape, k: int) -> dict[int, int]:
+    """Another reduced dimension along which an input is contiguous that also moves with the lanes' dimension
+    `k`, and its tile of a thread, which then reads whole sectors of that input. Empty if there is none."""
+    found = {
+        d: SECTOR // shape.element_bytes(a.buffer)
+        for a in shape.reads
+        if stageable(shape, a.buffer) and shape.uses(a, k)
+        for d in (shape.contiguous(a),)
+        if d in shape.of_kind(DimKind.PW) and d is not None and d != k
+    }
+    fitting = [d for d, n in found.items() if shape.extents[d] >= n]
+    best = max(fitting, key=lambda d: shape.extents[d], default=None)
+    return {} if best is None else {best: min(AHEAD, found[best])}
+
+
+def _read_ahead(shape: Shape, own: dict[int, int]) -> dict[str, Mem]:
+    """Copies in registers of the inputs of which a thread reads one element for each term of its tile `own`,
+    as long as it can hold them."""
+    out: dict[str, Mem] = {}
+    room = HELD
+    for a in shape.reads:
+        able = stageable(shape, a.buffer) and not diagonal_dims(shape, a.buffer, own)
+        if a.buffer not in out and able and all(shape.uses(a, d) for d in own):
+            size = shape.footprint(a.buffer, own)
+            if size <= room:
+                room -= size
+                out[a.buffer] = staged(shape, a.buffer, Space.RM)
+    return out
 
 
 def _columns(outline: ScheduleBuilder, x: int, machine: Machine, adding: bool) -> None:
@@ -192,11 +231,13 @@ def _columns(outline: ScheduleBuilder, x: int, machine: Machine, adding: bool) -
     if blocks >= BLOCKS_PER_UNIT * 8 * machine.units:
         lines = 1
     # so several loads are in flight before the first is needed
-    ahead = {a.buffer: staged(shape, a.buffer, Space.RM) for a in _moving(shape, x, k)}
+    ahead = _moving(shape, x, k)
     own = min(TERMS, round_up(ceil_div(extents[k], lines), AHEAD)) if ahead else UNROLL
-    _split_reduction(outline, tiles, k, lines * own if ahead else lines * UNROLL * 4, blocks, machine)
+    least = lines * own if ahead else lines * UNROLL * 4
+    _split_reduction(outline, tiles, k, least, blocks, machine)
+    _split_others(outline, tiles, k, least, machine)
     axes = block_axes(tiles, extents, machine, x)
-    outline.step(tiles, dict(axes), entries=added(shape.outputs) if adding and k in axes else None)
+    outline.step(tiles, dict(axes), entries=_joined(shape, axes, adding))
     outline.step({**dict.fromkeys(shape.of_kind(DimKind.PW), 1), k: lines * own})
     outline.step({x: 1, k: own}, {x: Unit(Layer.THR, "x"), k: Unit(Layer.THR, "y")})
     if ahead:
@@ -204,14 +245,9 @@ def _columns(outline: ScheduleBuilder, x: int, machine: Machine, adding: bool) -
     outline.step({k: 1}, attrs=(attribute("unroll"),))
 
 
-def _moving(shape: Shape, x: int, k: int) -> list[ShapeAccess]:
-    """Inputs of which a thread of `_columns` reads one element for each of its terms."""
-    alone = len(shape.of_kind(DimKind.PW)) == 1
-    return [
-        a
-        for a in shape.reads
-        if alone and stageable(shape, a.buffer) and shape.uses(a, x) and shape.uses(a, k)
-    ]
+def _moving(shape: Shape, x: int, k: int) -> dict[str, Mem]:
+    """Copies of the inputs of which a thread of `_columns` reads one element for each of its terms."""
+    return _read_ahead(shape, {x: 1, k: AHEAD}) if len(shape.of_kind(DimKind.PW)) == 1 else {}
 
 
 def _split_reduction(
@@ -222,6 +258,41 @@ def _split_reduction(
     parts = min(BLOCKS_PER_UNIT * machine.units // max(1, blocks), ceil_div(extent, least))
     if parts > 1:
         tiles[k] = round_up(ceil_div(extent, parts), least)
+
+
+def _split_others(
+    outline: ScheduleBuilder, tiles: dict[int, int], k: int, least: int, machine: Machine
+) -> None:
+    """Puts further reduced dimensions on blocks while results and `k` do not fill the grid and an axis is
+    left. A block keeps at least `least` terms of a sum and PART iterations, and whole sectors of the inputs
+    that are contiguous along such a dimension."""
+    shape, extents = outline.shape, outline.shape.extents
+    reduced = shape.of_kind(DimKind.PW)
+    for d in sorted(set(reduced) - {k}, key=lambda d: (-extents[d], d)):
+        axes = block_axes(tiles, extents, machine)
+        if len(axes) == len(AXES):
+            return
+        terms = prod(tiles.get(other, extents[other]) for other in reduced if other != d)
+        results = prod(t for other, t in tiles.items() if other not in reduced)
+        fewest = ceil_div(max(least, ceil_div(PART, results)), terms)
+        blocks = grid_size(axes, tiles, extents)
+        _split_reduction(outline, tiles, d, round_up(fewest, _sector(shape, d)), blocks, machine)
+
+
+def _sector(shape: Shape, d: int) -> int:
+    """Elements of a sector of the inputs that are contiguous along a dimension; 1 if there are none."""
+    sizes = (
+        shape.element_bytes(a.buffer)
+        for a in shape.reads
+        if a.buffer in shape.inputs and shape.contiguous(a) == d
+    )
+    return SECTOR // min(sizes, default=SECTOR)
+
+
+def _joined(shape: Shape, axes: Mapping[int, Unit], adding: bool) -> dict[str, Mem] | None:
+    """The entries of the outputs where blocks share a sum and may add to them."""
+    shared = any(d in axes for d in shape.of_kind(DimKind.PW))
+    return added(shape.outputs) if adding and shared else None
 
 
 def _cpu(outline: ScheduleBuilder, lane: int | None, machine: Machine) -> None:
