@@ -81,6 +81,16 @@ def test_a_single_element_of_a_diagonal_has_a_box() -> None:
     assert "in0:SM[2,3,4,1]" in _steps("abbc,cd->ad", a=64, b=32, c=64, d=64)
 
 
+@pytest.mark.parametrize("kind", ["half", "double", "float"])
+def test_tensor_cores_get_no_box_of_a_diagonal(kind: str) -> None:
+    """It would not fit shared memory."""
+    assert "MMA" not in _steps(f"aab,bc->ac : {kind}", a=256, b=256, c=256)
+
+
+def test_tensor_cores_get_single_elements_of_a_diagonal() -> None:
+    assert "MMA" in _steps("abbc,cd->ad : half", a=64, b=32, c=64, d=64)
+
+
 CASES = (
     ("ab,ba->", {"a": 70, "b": 90}),
     ("abc,cba->", {"a": 24, "b": 30, "c": 16}),

@@ -52,6 +52,7 @@ from mdh.schedule.default.operands import (
     elements_read,
     gathered_bytes,
     gathers,
+    has_diagonal,
     is_product,
     shared_copy,
     vector_copy,
@@ -93,6 +94,9 @@ def contraction_gpu(
     cores where these can, and those of f32 if the user allows tf32; those of f64 unless the estimate of
     threads is far better."""
     atoms = _by_atoms(shape, machine, target, joining)
+    if atoms is not None and has_diagonal(shape, found, atoms[0]):
+        # they would copy a box
+        atoms = None
     if atoms is not None and shape.value_bytes <= WORD:
         return atoms
     threads = _by_threads(shape, found, machine, joining)

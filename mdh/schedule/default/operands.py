@@ -73,6 +73,15 @@ def diagonal_dims(shape: Shape, buffer: str, tiles: Mapping[int, int]) -> set[in
     return {names[n] for places in used for n, count in places.items() if count > 1 and n in names}
 
 
+def has_diagonal(shape: Shape, found: Contraction, outline: ScheduleBuilder) -> bool:
+    """Whether blocks of the outline, by its first step, take tiles of rows or columns along a diagonal of an
+    operand."""
+    first = [cell.value for cell in outline.steps[0].tiles]
+    sides = ((d, first[d]) for d in (*found.rows, *found.columns))
+    tiles = {d: tile if isinstance(tile, int) else shape.extents[d] for d, tile in sides}
+    return any(diagonal_dims(shape, b, tiles) for b in (found.first, found.second))
+
+
 def elements_read(shape: Shape, buffer: str) -> int:
     """Elements of a buffer that the stage reads: those of the bounding box but for diagonals."""
     if not diagonal_dims(shape, buffer, dict(enumerate(shape.extents))):
