@@ -219,7 +219,9 @@ def _steps(
         left = [one for k, one in enumerate(left) if k not in step]
         needed = set(e.result).union(*(letters for _, letters, _ in left))
         letters = "".join(dict.fromkeys("".join(one for _, one, _ in chosen)))
-        kept = e.result if n == len(path) - 1 else "".join(x for x in letters if x in needed)
+        # letters of the result first and in its order, so that later products find rows of it together
+        order = sorted((x for x in letters if x in needed), key=(e.result + letters).index)
+        kept = e.result if n == len(path) - 1 else "".join(order)
         name = RESULT if n == len(path) - 1 else c_name(f"product{n + 1}", taken)
         span = e.place if n == len(path) - 1 else chosen[0][2]
         if name != RESULT:
