@@ -8,6 +8,9 @@ from mdh.ir.dtype import DType
 from mdh.ir.expr import Var
 from mdh.ir.program import Dim, LocalValue, Operator, Program, Stage
 
+LATER = ("open", "values")
+"""Fields of open sizes and of constants."""
+
 
 def program_meaning(program: Program) -> list[Any]:
     """Nested lists that JSON can hold. They have every extent, type, operator, index and constant. They leave
@@ -63,7 +66,7 @@ def _data(value: object, names: dict[str, str]) -> Any:
 
 
 def _fields(value: Any, names: dict[str, str], but: str = "") -> list[Any]:
-    """The fields that take part in equality, in their order. `open` is left out where nothing stays open, so
-    that the keys of programs without open sizes are those of before there were such sizes."""
+    """The fields that take part in equality, in their order. Those of LATER are left out where they say
+    nothing, so that keys of programs without such things are those of before there were any."""
     given = ((f.name, getattr(value, f.name)) for f in fields(value) if f.compare and f.name != but)
-    return [_data(v, names) for name, v in given if v or name != "open"]
+    return [_data(v, names) for name, v in given if v or name not in LATER]
