@@ -113,7 +113,9 @@ def _constant(
     extents = tuple(_extent(e, sizes) for e in p.extents if e is not None)
     if not cropped:
         check_shape(p.name, given, extents, place)
-    return replace(p, initial=_values(given.elements, kind, cropped=cropped))
+    # sizes are parameters, which a declaration in front of the function cannot name
+    counts = tuple(c.Number(str(n)) for n in extents)
+    return replace(p, extents=counts, initial=_values(given.elements, kind, cropped=cropped))
 
 
 def _extent(e: c.Expression, sizes: Mapping[str, int]) -> int:

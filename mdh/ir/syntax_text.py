@@ -38,7 +38,7 @@ def function_text(f: Function, written: frozenset[str]) -> str:
     parameters = ", ".join(_parameter(p, written) for p in f.parameters)
     lines = [*(f"#include <{name}>" for name in _headers(f))]
     lines += [""] if lines else []
-    lines += [f"{_declared(d)};" for d in f.constants]
+    lines += [f"{declaration_text(d)};" for d in f.constants]
     lines += [f"void {f.name}({parameters}) {{"]
     for s in f.body.body:
         lines += _statement(s, 1)
@@ -73,10 +73,11 @@ def _expressions(s: Statement) -> Iterator[Expression]:
 
 def _parameter(d: Declaration, written: frozenset[str]) -> str:
     const = "const " if d.extents and d.name not in written else ""
-    return const + _declared(d)
+    return const + declaration_text(d)
 
 
-def _declared(d: Declaration) -> str:
+def declaration_text(d: Declaration) -> str:
+    """A declaration without the semicolon."""
     extents = "".join("[]" if e is None else f"[{expression_text(e)}]" for e in d.extents)
     start = "" if d.initial is None else f" = {_initial(d.initial)}"
     return f"{_type(d.type)} {'*' if d.pointer else ''}{d.name}{extents}{start}"
@@ -96,7 +97,7 @@ def _statement(s: Statement, depth: int) -> list[str]:
     indent = "  " * depth
     match s:
         case Declaration():
-            return [f"{indent}{_declared(s)};"]
+            return [f"{indent}{declaration_text(s)};"]
         case Assignment():
             return [f"{indent}{_assigned(s)};"]
         case Block(body):
@@ -105,7 +106,7 @@ def _statement(s: Statement, depth: int) -> list[str]:
             start = (
                 ""
                 if first is None
-                else _declared(first)
+                else declaration_text(first)
                 if isinstance(first, Declaration)
                 else _assigned(first)
             )

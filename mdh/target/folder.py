@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 
+from mdh.frontend.constant_arrays import split_constants
 from mdh.frontend.read import is_c, language
 from mdh.include import HEADER, header_text
 from mdh.ir.copy_engine import TensorMap
@@ -21,6 +22,7 @@ from mdh.target.host_c import c_driver, c_launcher, c_makefile
 from mdh.target.host_cuda import cuda_driver, cuda_launcher, cuda_makefile
 from mdh.target.host_opencl import opencl_driver, opencl_launcher, opencl_makefile
 from mdh.target.opencl_loader import loader_header, loader_source
+from mdh.target.reference_constants import through_constants
 from mdh.target.text import Arg, BufferArg, EntryPoint, KernelText
 from mdh.target.words import COMPILER_WORDS
 
@@ -255,7 +257,8 @@ def reference_files(
     while own in taken or own == "reference.c" or own.removesuffix(".c") in taken:
         own = f"user_{own}"
     sizes = language(program.source).size_spans(program.source)
-    bound = {k: v for k, v in sorted(defines.items()) if k not in sizes}
+    arrays, others = split_constants(defines)
+    bound = {k: v for k, v in sorted(others.items()) if k not in sizes}
     # macros that stay open are variables, which the call of the reference sets
     added = [s.name for s in program.opens if s.name in bound]
     bound |= {name: _variable(name) for name in added}
@@ -266,7 +269,11 @@ def reference_files(
         *(f"#define {k} {v}" for k, v in bound.items()),
     ]
     judge = f"{function}_reference"
-    through = _through(judge, program, text, added)
+    if arrays and is_c(program.source):
+        variables = {name: _variable(name) for name in added}
+        through = through_constants(judge, program, arrays, others, variables)
+    else:
+        through = _through(judge, program, text, added)
     lines = [
         f"const char *const {function}_lacks = 0;",
         *(f"#undef {p}" for p in program.params if p in COMPILER_WORDS),

@@ -34,6 +34,14 @@ def matmul(m: int = 64, n: int = 64, k: int = 64, dtype: DType = F32, strict: bo
     return _program("matmul", buffers, Stage("C", dims, (), (result,)), strict)
 
 
+def matmul_constant(n: int = 64, k: int = 600) -> Program:
+    """A product whose second factor is a constant."""
+    program = matmul(64, n, k)
+    b = replace(program.buffer_of["B"], values=(1.0,) * (n * k))
+    buffers = tuple(b if x.name == "B" else x for x in program.buffers)
+    return replace(program, params=("A", "C"), buffers=buffers)
+
+
 def open_matmul(most: int = 256, n: int = 64, k: int = 64) -> Program:
     """The rows stay open, from 1 to `most`."""
     size = OpenSize("M", 1, most)

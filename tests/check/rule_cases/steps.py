@@ -1,6 +1,6 @@
 """Rules about the form of steps: their names, numbers, layers, attributes and sizes."""
 
-from tests.check.programs import dot, matmul, open_matmul
+from tests.check.programs import dot, matmul, matmul_constant, open_matmul
 from tests.check.rule_cases.case import Case
 
 CASES = (
@@ -156,5 +156,13 @@ CASES = (
         open_matmul(),
         "1: (de-)comp( 8, 8, ^ ) ( ^,^ ; ^ ) ( BLK.x, BLK.y, ^ ) @order(hilbert)\n",
         ["K118 1:57"],
+    ),
+    Case(
+        matmul_constant(),
+        (
+            "1: (de-)comp( 1,^,^ ) ( ^,^ ; ^ ) ( BLK.y,^,^ )\n"
+            "2: (de-)comp( ^,1,1 ) ( ^,^ ; C:RM[1,2] ) ( ^,FOR.2,FOR.1 ) @unroll\n"
+        ),
+        ["K177 2:61"],
     ),
 )
