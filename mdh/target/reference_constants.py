@@ -3,7 +3,7 @@
 The driver calls it without them. It calls the C function as it was written, with them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from mdh.frontend.constant_arrays import THERE, ConstantArray
@@ -39,9 +39,10 @@ def through_constants(
             there = replace(declared[name + THERE], name=f"{held}{THERE}")
             count = len(array.flat)
             before += [f"static const {declaration_text(there)};", f"static {kind} {held}[{count}];"]
+            some, packed = f"((const int *){held}{THERE})[at]", f"(({kind} *){names[name]})[of++]"
             inside += [
                 f"    for (int at = 0, of = 0; at < {count}; at++)",
-                f"        {held}[at] = ((const int *){held}{THERE})[at] ? (({kind} *){names[name]})[of++] : 0;",
+                f"        {held}[at] = {some} ? {packed} : 0;",
             ]
         else:
             before.append(f"static const {declaration_text(replace(declared[name], name=held))};")
