@@ -102,4 +102,4 @@ def test_a_builder_tells_of_references_that_disagree(monkeypatch: pytest.MonkeyP
     builder = Builder(Job("sums.c", SUMS), program, machine, "c", None, None, tmp_path)
     (tmp_path / "expected").mkdir()
     with pytest.raises(Failed, match="B101"):
-        builder.answer({"do": "expect", "set": 0, "numerics": []})
+        builder.answer({"do": "expect", "set": 0, "numerics": [], "threads": 1})
