@@ -148,7 +148,8 @@ def _with_arrays(line: CommandLine, words: list[str]) -> list[str]:
     """The words with a define in the place of every `--const NAME=FILE.npy` and `--const-pattern`."""
     if not any(w.partition("=")[0] in CONSTANTS for w in words):
         return words
-    return import_module("mdh.cli.constants").with_arrays(line, words)  # type: ignore[no-any-return]
+    out: list[str] = import_module("mdh.cli.constants").with_arrays(line, words)
+    return out
 
 
 def _report(line: CommandLine, failed: Failed) -> int:

@@ -120,7 +120,7 @@ class _Specialiser:
         yield from _needed(shared, out)
 
     def _shared(self, s: For) -> tuple[list[_Product], tuple[Stmt, ...]]:
-        """The products that every turn computes alike, and the body that names them."""
+        """The products that have the same value in every turn, and the body with names in place of them."""
         inner = list(statements(s.body))
         changing = {s.var, *(n for t in inner if (n := declared_by(t)) is not None)}
         written = {n for t in inner for n in writes(t)}

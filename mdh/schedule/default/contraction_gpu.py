@@ -299,7 +299,7 @@ def _cycles(
 ) -> float:
     """Cycles in which shared memory gives a warp the elements of both operands for one iteration. In each it
     gives BANKS words that differ; lanes with the same address share them. own: elements of a thread along
-    each side. direct: see `_direct`; each access to a side that is read in place has a sector of its own."""
+    each side. direct: see `_direct`. Of a side that is not copied, every access reads another sector."""
     wide = ceil_div(plan.block[found.columns[0]], plan.thread[found.columns[0]])
     high = ceil_div(plan.block[found.rows[0]], plan.thread[found.rows[0]])
     lanes = min(high, ceil_div(machine.warp, wide)), min(wide, machine.warp)
