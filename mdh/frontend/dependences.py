@@ -3,12 +3,14 @@ program is refused."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
 
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.frontend.pieces import KNOWN, Piece, PieceMember, carried, meeting_text
-from mdh.frontend.statements import Assign, Best, Statement
+from mdh.frontend.statements import Assign, Best, Statement, Use
 from mdh.frontend.updates import guarded, operators_of
 from mdh.ir.affine import from_expr
+from mdh.ir.clauses import clauses_of
 from mdh.ir.expr import Expr, Load, Select, loads, walk
 from mdh.ir.program import DimKind
 from mdh.ir.statement import LoopVar, Phase, PlacedStatement, Placement, TextAccess
@@ -34,11 +36,16 @@ def written(s: Statement) -> Written:
     # each branch of a condition repeats its reads
     once = {id(u): u for u in s.uses}.values()
     uses = [u for u in once if u.write or u.load in read]
-    accesses = tuple(
-        TextAccess(u.load.buffer, tuple(map(from_expr, u.load.index)), u.write, u.loops, u.position, u.span)
-        for u in uses
-    )
+    accesses = tuple(_access(u, s) for u in uses)
     return Written(s, Accesses(s.loops, accesses, s.span), tuple(u.load for u in uses))
+
+
+def _access(u: Use, s: Statement) -> TextAccess:
+    """A read is made where its conditions hold, and a write where the statement's hold."""
+    conds = s.conds if u.write and isinstance(s, Assign) else u.conds
+    domain = clauses_of(conds, {v.name: v.extent for v in (s.loops if u.write else u.loops)})
+    index = tuple(map(from_expr, u.load.index))
+    return TextAccess(u.load.buffer, index, u.write, u.loops, u.position, u.span, domain)
 
 
 def check_dependences(groups: Groups, text: Sequence[Written]) -> tuple[PlacedStatement, ...]:
@@ -52,6 +59,32 @@ def check_dependences(groups: Groups, text: Sequence[Written]) -> tuple[PlacedSt
     for broken in broken_dependences(found):
         raise Failed(_refusal(broken, text))
     return found
+
+
+def in_order(pieces: Sequence[Piece], text: Sequence[Written]) -> Sequence[Piece]:
+    """The pieces, each a stage, in an order that keeps the dependences of the text: that of the text if it
+    does. Raises C150 if there is none."""
+    try:
+        check_dependences([[p] for p in pieces], text)
+    except Failed as failed:
+        sooner = {n: [m for m in range(len(pieces)) if m != n and _follows(pieces[m], pieces[n], text)]
+                  for n in range(len(pieces))}  # fmt: skip
+        try:
+            found = [pieces[n] for n in TopologicalSorter(sooner).static_order()]
+            check_dependences([[p] for p in found], text)
+        except (CycleError, Failed):
+            raise failed from None
+        return found
+    return pieces
+
+
+def _follows(first: Piece, then: Piece, text: Sequence[Written]) -> bool:
+    """Whether an instance in `then` depends on one in `first`, which comes before it in the text."""
+    if not _share(first, then):
+        return False
+    a = [_placed(1, 0, first, m, text[m.number]) for m in first.members]
+    b = [_placed(0, 0, then, m, text[m.number]) for m in then.members]
+    return next(broken_dependences(a, b), None) is not None
 
 
 def keeps(pieces: Sequence[Piece], changed: Piece, text: Sequence[Written]) -> bool:

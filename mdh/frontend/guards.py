@@ -1,15 +1,8 @@
-"""What the affine conditions around an access say about the loop variables."""
+"""The opposite of a condition."""
 
 from mdh.frontend.typing_rules import convert
-from mdh.ir.affine import Affine, exact_form
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Cast, Const, Expr, Unary
-from mdh.poly.sets import Clause, Ranges
-
-MOST_CLAUSES = 32
-"""A condition with more clauses is ignored, which is always safe."""
-TRUE: tuple[Clause, ...] = ((),)
-OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+from mdh.ir.expr import Binary, Const, Expr
 
 
 def negation(cond: Expr) -> Expr:
@@ -17,66 +10,3 @@ def negation(cond: Expr) -> Expr:
     if isinstance(cond, Const):
         return Const(int(not cond.value), I32)
     return Binary("==", cond, convert(Const(0, I32), cond.dtype), I32)
-
-
-def clauses_of(conds: tuple[Expr, ...], ranges: Ranges) -> tuple[Clause, ...]:
-    """A disjunction of conjunctions of `affine >= 0` that holds wherever all of `conds` hold.
-
-    What is not affine counts as true on either side of a negation, so it protects nothing.
-    """
-    out = TRUE
-    for c in conds:
-        out = _both(out, _clauses(c, True, ranges))
-    return out
-
-
-def _clauses(e: Expr, holds: bool, ranges: Ranges) -> tuple[Clause, ...]:
-    box = {n: (0, r - 1) for n, r in ranges.items()}
-    match e:
-        case Const(value, _):
-            return TRUE if bool(value) == holds else ()
-        case Cast(arg, dtype) if not arg.dtype.is_float and dtype.bits >= max(32, arg.dtype.bits):
-            return _clauses(arg, holds, ranges)
-        case Unary("!", arg, _):
-            return _clauses(arg, not holds, ranges)
-        case Binary("&&" | "||" as op, left, right, _):
-            a, b = _clauses(left, holds, ranges), _clauses(right, holds, ranges)
-            return _both(a, b) if (op == "&&") == holds else _either(a, b)
-        case Binary("==" | "!=" as op, left, Const(0, _), _) if _truth(left):
-            return _clauses(left, holds == (op == "!="), ranges)
-        case Binary(op, left, right, _) if op in OPPOSITE:
-            a_, b_ = exact_form(left, box), exact_form(right, box)
-            if a_ is None or b_ is None or left.dtype.is_float:
-                return TRUE
-            return _compare(op if holds else OPPOSITE[op], a_, b_)
-        case _ if not e.dtype.is_float and (whole := exact_form(e, box)) is not None:
-            return _compare("!=" if holds else "==", whole, Affine())
-        case _:
-            return TRUE
-
-
-def _truth(e: Expr) -> bool:
-    """Whether `e` is 0 or 1 because it is a comparison."""
-    return isinstance(e, Binary) and (e.op in OPPOSITE or e.op in ("&&", "||"))
-
-
-def _compare(op: str, a: Affine, b: Affine) -> tuple[Clause, ...]:
-    less, more = (b + a.scale(-1)).shift(-1), (a + b.scale(-1)).shift(-1)
-    return {
-        "<": ((less,),),
-        "<=": ((less.shift(1),),),
-        ">": ((more,),),
-        ">=": ((more.shift(1),),),
-        "==": ((less.shift(1), more.shift(1)),),
-        "!=": ((less,), (more,)),
-    }[op]
-
-
-def _both(a: tuple[Clause, ...], b: tuple[Clause, ...]) -> tuple[Clause, ...]:
-    if len(a) * len(b) > MOST_CLAUSES:
-        return a
-    return tuple((*x, *y) for x in a for y in b)
-
-
-def _either(a: tuple[Clause, ...], b: tuple[Clause, ...]) -> tuple[Clause, ...]:
-    return TRUE if len(a) + len(b) > MOST_CLAUSES else (*a, *b)

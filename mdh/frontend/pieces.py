@@ -341,7 +341,7 @@ def meeting_text(pair: tuple[Point, Point], a: Sequence[LoopVar], b: Sequence[Lo
     """Two iterations in C's terms."""
     texts = []
     for point, loops in zip(pair, (a, b), strict=True):
-        texts.append(", ".join(f"{v.cname} = {v.start + v.step * point[v.name]}" for v in loops))
+        texts.append(", ".join(f"{v.cname} = {v.at(point)}" for v in loops))
     return f"iterations ({texts[0]}) and ({texts[1]}) meet in one element"
 
 

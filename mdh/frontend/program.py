@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mdh.diagnostics import Diagnostic, fail
-from mdh.frontend.dependences import check_dependences, written
+from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.frontend.dependences import check_dependences, in_order, written
 from mdh.frontend.fuse import fused_updates
 from mdh.frontend.limits import check_size
 from mdh.frontend.merge import merged
 from mdh.frontend.pieces import Piece, pieces_of
+from mdh.frontend.renaming import renamed
 from mdh.frontend.shapes import (
     PointerShape,
     check_bounds,
@@ -35,6 +36,7 @@ from mdh.wording import plural
 
 _PREFIX = re.compile(r"(?:ps|\+\+prefix-sum)\s*\(\s*(\S+?)\s*\)")
 _POINTWISE = re.compile(r"pw\s*\(\s*(\S+?)\s*\)")
+Extents = dict[str, tuple[int, ...]]
 OPERATORS = frozenset({"+", "*", "min", "max", "&", "|", "^", "&&", "||"})
 
 
@@ -75,38 +77,78 @@ def program_of(text: Text, *, strict_fp: bool, allow: Iterable[str] = ()) -> Pro
     check_bounds(text.uses, extents, frozenset(shapes))
     for table, use in text.looked_up:
         check_bounds([use], {table.name: table.shape}, frozenset())
-    groups, statements, names = _placed(text, shapes, strict_fp=strict_fp)
-    stages = _stages(groups, names, frozenset(x.name for x in text.scalars), strict=strict_fp)
+    found = _placed(text, shapes, extents, strict_fp=strict_fp)
+    stages = _stages(found.groups, found.names, frozenset(x.name for x in text.scalars), strict=strict_fp)
     for stage in stages:
         for e in stage.expressions():
             check_size(e, stage.span or text.span)
-    buffers = _buffers(text.arrays, stages, extents, shapes)
+    extents |= {n: a.shape for n, a in found.arrays.items() if n not in extents and a.shape is not None}
+    buffers = _buffers(found.arrays, stages, extents, shapes)
     for buffer in buffers:
         check_volume(buffer)
     return Program(
         text.name, text.parameters, buffers, text.scalars, stages, strict_fp, text.constants, text.source,
-        text.syntax, statements, tuple(sorted({*allow, *text.allowed})), text.remarks,
+        text.syntax, found.statements, tuple(sorted({*allow, *text.allowed})), text.remarks,
     )  # fmt: skip
 
 
-def _placed(
-    text: Text, shapes: dict[str, PointerShape], *, strict_fp: bool
-) -> tuple[list[list[Piece]], tuple[PlacedStatement, ...], Mapping[int, str]]:
-    """The pieces of each stage, their statements for the proof, and the names of stages by statement. Raises
-    if a dependence is not kept."""
-    statements, places = fused_updates([_reshaped(s, shapes) for s in text.statements])
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The pieces of each stage, their statements for the proof, the names of stages by statement, and all
+    arrays."""
+
+    groups: list[list[Piece]]
+    statements: tuple[PlacedStatement, ...]
+    names: Mapping[int, str]
+    arrays: Mapping[str, Array]
+
+
+def _placed(text: Text, shapes: dict[str, PointerShape], extents: Extents, *, strict_fp: bool) -> _Found:
+    """Raises if a dependence is not kept, even with arrays of their own for values that an array holds at
+    different times."""
+    statements = [_reshaped(s, shapes) for s in text.statements]
+    numbers = list(range(len(statements)))
+    try:
+        return _found(text, statements, numbers, text.arrays, strict_fp=strict_fp)
+    except Failed as failed:
+        if any(d.code != "C150" for d in failed.diagnostics):
+            raise
+        arrays = {n: replace(a, shape=extents[n]) for n, a in text.arrays.items()}
+        taken = {*arrays, *text.parameters, *(v.name for s in statements for v in s.loops)}
+        new = renamed(statements, arrays, taken)
+        if new is None:
+            raise
+        added = {n: a for n, a in new.arrays.items() if n not in arrays}
+        try:
+            every = {**text.arrays, **added}
+            return _found(text, new.statements, new.numbers, every, strict_fp=strict_fp)
+        except Failed:
+            # what the user wrote is what the message speaks of
+            raise failed from None
+
+
+def _found(
+    text: Text,
+    given: list[Statement],
+    numbers: Sequence[int],
+    arrays: Mapping[str, Array],
+    *,
+    strict_fp: bool,
+) -> _Found:
+    """numbers: where each statement of the text stands among the given ones."""
+    statements, fused = fused_updates(given)
+    places = {n: fused.get(k, k) for n, k in enumerate(numbers)}
     if strict_fp:
         check_grouping(statements)
-    temps = frozenset(n for n, a in text.arrays.items() if a.temp)
+    temps = frozenset(n for n, a in arrays.items() if a.temp)
     single = pieces_of(statements)
     order = [written(s) for s in statements]
-    check_dependences([[p] for p in single], order)
-    pieces = merged(single, order, temps)
+    pieces = merged(list(in_order(single, order)), order, temps)
     for number, pragma in text.operators.items():
         check_operators(pragma, places.get(number, number), pieces)
     groups = _groups(pieces)
     names = {places.get(n, n): name for n, name in text.stage_names.items()}
-    return groups, check_dependences(groups, order), names
+    return _Found(groups, check_dependences(groups, order), names, arrays)
 
 
 def _buffers(

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
-from mdh.frontend.guards import clauses_of
 from mdh.frontend.statements import Array, Use
 from mdh.ir.affine import Affine, from_expr, to_expr
+from mdh.ir.clauses import clauses_of
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Expr, Load, map_children
 from mdh.ir.program import Buffer
@@ -177,7 +177,7 @@ def _within(a: Affine, n: int | None, u: Use) -> bool:
 
 def _outside(u: Use, k: int, extent: int | None, value: int, point: dict[str, int]) -> Diagnostic:
     """The error for subscript k, which has `value` at the iteration `point`."""
-    at = {v.cname: v.start + v.step * point[v.name] for v in u.loops}
+    at = {v.cname: v.at(point) for v in u.loops}
     where = ", ".join(f"{n} = {v}" for n, v in at.items())
     verb = "writes" if u.write else "reads"
     size = "begins at 0" if extent is None else f"has extent {extent} in dimension {k + 1}"

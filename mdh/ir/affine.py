@@ -62,7 +62,7 @@ class Affine:
             hi += max(c * a, c * b)
         return lo, hi
 
-    def evaluate(self, point: dict[str, int]) -> int:
+    def evaluate(self, point: Mapping[str, int]) -> int:
         return self.const + sum(c * point[n] for n, c in self.terms)
 
 

@@ -6,17 +6,23 @@ instance, dependence, execution order): Feautrier and Lengauer, "Polyhedron Mode
 Computing, 2011.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
 from mdh.ir.affine import Affine
+from mdh.ir.clauses import EVERYWHERE, Domain
 from mdh.source import Span
 
 
 @dataclass(frozen=True, slots=True)
 class LoopVar:
     """A normalised loop: `name` (unique in the function) runs over 0 … extent-1, and C's variable is start +
-    step * name."""
+    moved + step * name.
+
+    moved: a function of the loops around it, without a constant. Zero unless the loop runs equally often
+    wherever it starts.
+    """
 
     name: str
     cname: str
@@ -24,6 +30,11 @@ class LoopVar:
     step: int
     extent: int
     span: Span
+    moved: Affine = field(default_factory=Affine)
+
+    def at(self, point: Mapping[str, int]) -> int:
+        """C's variable, where the loops have the values of `point`."""
+        return self.start + self.moved.evaluate(point) + self.step * point[self.name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +43,7 @@ class TextAccess:
 
     index: one function of the loop variables for each dimension; None if it is data or not affine, so that it
     may be any element. position: grows along the text; a read comes before the write at the same position.
+    domain: the access is made nowhere else. Names in it besides the loops' are integers that never change.
     """
 
     buffer: str
@@ -40,6 +52,7 @@ class TextAccess:
     loops: tuple[LoopVar, ...]
     position: int
     span: Span = field(compare=False, repr=False)
+    domain: Domain = EVERYWHERE
 
 
 @dataclass(frozen=True, slots=True)

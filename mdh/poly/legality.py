@@ -10,7 +10,11 @@ output dependences). The text orders them. Stages keep that order if
 - both are updates of one accumulator, whose operator takes them in any order (in C's order for a prefix sum).
 
 All other dependent instances have no order in the program, or the wrong one, because points of a stage run in
-parallel. Conditions around a write are ignored: a stage writes the old value if the condition is false.
+parallel.
+
+Accesses are made in their domains alone. But where the condition of a write is false, the stage writes the
+old value. Nobody sees that unless another instance of the same stage writes the element meanwhile. So two
+writes of one stage count everywhere.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +22,7 @@ from dataclasses import dataclass
 
 from mdh.ir.affine import Affine
 from mdh.ir.statement import Phase, PlacedStatement, Placement, TextAccess
-from mdh.poly.sets import Point, affine_text, before, least_pair
+from mdh.poly.sets import Point, affine_text, before, domain_text, least_pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ def _sorted(s: PlacedStatement) -> _Sorted:
     one kind."""
     found: dict[tuple[object, ...], list[TextAccess]] = {}
     for n, x in enumerate(s.statement.accesses):
-        key = (x.buffer, x.index, x.write, x.loops, n in s.placement.carried)
+        key = (x.buffer, x.index, x.write, x.loops, x.domain, n in s.placement.carried)
         found.setdefault(key, []).append(x)
     kinds: dict[str, list[_Kind]] = {}
     for (*_, carried), like in found.items():
@@ -189,6 +193,13 @@ def _lost(
         if f is not None and g is not None
     ]
     terms.append(before([first[n] for n in common], [second[n] for n in common], equal=ordered))
+    if not (x.write and y.write and a.placement.stage == b.placement.stage):
+        free = sorted({n for d in (x.domain, y.domain) for c in d for f in c for n in f.names})
+        fixed = {n: f"n{k}" for k, n in enumerate(free)}
+        kept = [domain_text(z.domain, {**fixed, **names}) for z, names in ((x, first), (y, second))]
+        others = [fixed[n] for n in free if n not in first and n not in second]
+        whole = " and ".join(f"({t})" for t in kept)
+        terms.append(f"exists {', '.join(others)} : {whole}" if others else whole)
     if a.number == b.number:
         pairs = zip(first.values(), second.values(), strict=True)
         terms.append(" or ".join(f"{p} != {q}" for p, q in pairs) or "1 = 0")

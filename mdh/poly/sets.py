@@ -6,6 +6,7 @@ from functools import lru_cache
 import islpy as isl
 
 from mdh.ir.affine import Affine
+from mdh.ir.clauses import Domain
 
 Point = dict[str, int]
 """A value for each variable."""
@@ -13,8 +14,6 @@ Names = Mapping[str, str]
 """Variables of a set in isl's text, by the names that they stand for."""
 Ranges = dict[str, int]
 """Loop variable -> extent."""
-Clause = tuple[Affine, ...]
-"""Affine functions that are all >= 0."""
 Reach = tuple[int, dict[str, int]]
 """A value and the iteration that takes it."""
 
@@ -22,6 +21,16 @@ Reach = tuple[int, dict[str, int]]
 def affine_text(a: Affine, names: Names) -> str:
     """`a` in isl's text, over the set's own variables, which `names` gives."""
     return " + ".join([*(f"{c}*{names[n]}" for n, c in a.terms), str(a.const)])
+
+
+def domain_text(domain: Domain, names: Names) -> str:
+    """A domain in isl's text. Variables that `names` lacks are integers of any value."""
+    free = sorted({n for c in domain for f in c for n in f.names} - names.keys())
+    if free:
+        others = {n: f"free{k}" for k, n in enumerate(free)}
+        return f"exists {', '.join(others.values())} : {domain_text(domain, {**names, **others})}"
+    clauses = (" and ".join(f"{affine_text(f, names)} >= 0" for f in c) or "1 = 1" for c in domain)
+    return " or ".join(f"({c})" for c in clauses) or "1 = 0"
 
 
 def before(a: Sequence[str], b: Sequence[str], *, equal: bool) -> str:
@@ -68,22 +77,17 @@ def meeting(index: tuple[Affine, ...], ranges: Ranges) -> tuple[Point, Point] | 
     return least_pair(first, second, [*bounds, *same, order])
 
 
-def reach(a: Affine, ranges: Ranges, clauses: tuple[Clause, ...]) -> tuple[Reach, Reach] | None:
+def reach(a: Affine, ranges: Ranges, clauses: Domain) -> tuple[Reach, Reach] | None:
     """The least and the greatest value of `a` over the iterations in which one of `clauses` holds.
 
     None if no iteration is left. Names that `ranges` lacks are integers of any value.
     """
     names = sorted(ranges)
-    others = sorted({n for c in clauses for x in c for n in x.names} - set(names))
-    place = {n: f"x{k}" for k, n in enumerate([*names, *others])}
+    place = {n: f"x{k}" for k, n in enumerate(names)}
     box = [f"0 <= {place[n]} < {ranges[n]}" for n in names]
-    held = " or ".join(
-        "(" + (" and ".join(f"{affine_text(x, place)} >= 0" for x in c) or "1 = 1") + ")" for c in clauses
-    )
-    inside = " and ".join([*box, f"v = {affine_text(a, place)}", f"({held or '1 = 0'})"])
-    extra = f"exists {', '.join(place[n] for n in others)} : " if others else ""
+    inside = " and ".join([*box, f"v = {affine_text(a, place)}", f"({domain_text(clauses, place)})"])
     space = ", ".join(["v", *(place[n] for n in names)])
-    found = isl.Set(f"{{ [{space}] : {extra}{inside} }}")
+    found = isl.Set(f"{{ [{space}] : {inside} }}")
     if found.is_empty():
         return None
     (least, *first), (most, *last) = (coordinates(s.sample_point()) for s in (found.lexmin(), found.lexmax()))

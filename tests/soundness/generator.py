@@ -6,6 +6,7 @@ from dataclasses import replace
 from random import Random
 
 from tests.soundness.pool import FLOATS, INTEGERS, Pool
+from tests.soundness.renamed import MORE_FORMS
 from tests.soundness.statements import FORMS, Forms
 from tests.soundness.tree import Expr, For, If, Line, Node, Op, Tree, head, renamed, words_of
 
@@ -20,6 +21,8 @@ THEMES: tuple[tuple[int, str, tuple[str, ...]], ...] = (
     (8, "float", ("int", "unsigned char", "double", "int64_t")),
 )
 COUNTERS = ("i", "j", "k", "l")
+VARYING_FROM = 20_000_000
+"""Programs of seeds from here on have loops whose ends depend on outer counters, and MORE_FORMS."""
 AWKWARD = (
     "one", "zero", "i_2", "i_0", "j_1", "i0", "x_0", "sum_1", "part", "sum", "tmp", "lane", "size", "main",
     "min", "max", "kernel", "global", "local", "half", "uint", "float4", "blockIdx", "threadIdx", "this",
@@ -45,11 +48,12 @@ def random_statements(seed: int) -> Tree:
     body: list[Node] = []
     if rng.random() < 0.15:
         body += _temporary(pool, forms)
-    kinds = list(FORMS)
+    known = MORE_FORMS if seed >= VARYING_FROM else FORMS
+    kinds = list(known)
     for _ in range(rng.choice((1, 2, 2, 2, 3, 3, 4, 5))):
-        kind = rng.choices(kinds, [FORMS[k][0] for k in kinds])[0]
+        kind = rng.choices(kinds, [known[k][0] for k in kinds])[0]
         forms.values.begin()
-        body += FORMS[kind][1](forms)
+        body += known[kind][1](forms)
     body = _mixed(rng, body, pool)
     if pool.macros:
         _twice(rng, body)
@@ -62,7 +66,41 @@ def random_statements(seed: int) -> Tree:
         _diagonal(rng, tree)
     if rng.random() < 0.3:
         _divided(rng, tree)
+    if seed >= VARYING_FROM:
+        _varying(Random(f"varying {seed}"), tree.body, (), sizes)
     return tree
+
+
+def _varying(rng: Random, body: list[Node], outer: tuple[For, ...], sizes: dict[str, int]) -> None:
+    """Some ends of inner loops become sums of an outer counter and a number, inside of what they were."""
+    for node in body:
+        match node:
+            case If():
+                _varying(rng, node.then, outer, sizes)
+                _varying(rng, node.other, outer, sizes)
+            case For() if not pinned(node):
+                if outer and rng.random() < 0.6:
+                    _bound_by(rng, node, rng.choice(outer), sizes)
+                _varying(rng, node.body, (*outer, node), sizes)
+            case _:
+                pass
+
+
+def _bound_by(rng: Random, f: For, o: For, sizes: dict[str, int]) -> None:
+    low, high = f.low, sizes[f.size] - 1 - f.top
+    by = rng.choice((1, 1, 1, 1, 1, -1, 2))
+    ends = sorted(by * x for x in (o.low, sizes[o.size] - 1 - o.top))
+    word = f"(int){o.var}" if o.ctype in ("unsigned", "size_t") and rng.random() < 0.7 else o.var
+    term = {1: word, -1: f"-{word}", 2: f"2 * {word}"}[by]
+    sides = rng.choice(("most", "most", "least", "least", "both"))
+    if sides != "least":
+        f.most = _sum(term, high - ends[1] - rng.choice((0, 0, 0, 1, 2)))
+    if sides != "most":
+        f.least = _sum(term, low - ends[0] + rng.choice((0, 0, 0, 1, 2)))
+
+
+def _sum(term: str, number: int) -> str:
+    return term if not number else f"{term} {'+' if number > 0 else '-'} {abs(number)}"
 
 
 def _divided(rng: Random, tree: Tree) -> None:
@@ -170,7 +208,7 @@ def _fuse(body: list[Node], k: int) -> None:
     if isinstance(a, For) and isinstance(b, For) and head(a) == head(b):
         if any(_declares(n) for n in (*a.body, *b.body)):
             return
-        body[k : k + 2] = [For(a.var, a.size, a.body + b.body, a.low, a.top, a.step, a.style, a.ctype)]
+        body[k : k + 2] = [replace(a, body=a.body + b.body)]
 
 
 def _split(rng: Random, body: list[Node], k: int) -> None:
@@ -179,7 +217,7 @@ def _split(rng: Random, body: list[Node], k: int) -> None:
         return
     at = rng.randrange(1, len(a.body))
     parts = (a.body[:at], a.body[at:])
-    body[k : k + 1] = [For(a.var, a.size, p, a.low, a.top, a.step, a.style, a.ctype) for p in parts]
+    body[k : k + 1] = [replace(a, body=p) for p in parts]
 
 
 def _twice(rng: Random, body: list[Node]) -> None:

@@ -44,7 +44,10 @@ class If:
 
 @dataclass(slots=True)
 class For:
-    """`var` from `low` to `size - 1 - top`, by `step`; a negative step runs downwards."""
+    """`var` from `low` to `size - 1 - top`, by `step`; a negative step runs downwards.
+
+    least, most: expressions of outer counters in place of these ends.
+    """
 
     var: str
     size: str
@@ -54,6 +57,8 @@ class For:
     step: int = 1
     style: str = "<"
     ctype: str = "int"
+    least: str = ""
+    most: str = ""
 
 
 Node = Line | If | For
@@ -116,6 +121,8 @@ def expr_text(e: Expr) -> str:
 
 def head(f: For) -> str:
     """The header of a loop."""
+    if f.least or f.most:
+        return _varying_head(f)
     v, least = f.var, str(f.low)
     most = f.size if not f.top else f"{f.size} - {f.top}"
     if f.step < 0:
@@ -131,6 +138,18 @@ def head(f: For) -> str:
         end = f"{most} > {v}"
     else:
         end = f"{v} < {most}"
+    return f"for ({f.ctype} {v} = {least}; {end}; {move})"
+
+
+def _varying_head(f: For) -> str:
+    """The header of a loop whose ends depend on outer counters."""
+    v, least, most = f.var, f.least or str(f.low), f.most or f"{f.size} - {f.top + 1}"
+    move = f"{v} {'+' if f.step > 0 else '-'}= {abs(f.step)}" if abs(f.step) > 1 else f"{v}++"
+    if f.step < 0:
+        move = f"{v}--" if f.step == -1 else move
+        end = f"{v} >= {least}" if f.style != ">" else f"{v} > {least} - 1"
+        return f"for ({f.ctype} {v} = {most}; {end}; {move})"
+    end = f"{v} <= {most}" if f.style in ("<=", "!=") else f"{v} < {most} + 1"
     return f"for ({f.ctype} {v} = {least}; {end}; {move})"
 
 

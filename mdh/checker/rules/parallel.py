@@ -57,7 +57,7 @@ def check_races(draft: Draft) -> Iterator[Diagnostic]:
 
 
 def _iteration(loops: tuple[LoopVar, ...], at: Point) -> str:
-    return "(" + ", ".join(f"{v.cname} = {v.start + v.step * at[v.name]}" for v in loops) + ")"
+    return "(" + ", ".join(f"{v.cname} = {v.at(at)}" for v in loops) + ")"
 
 
 def _point(stage: Stage, at: Point) -> str:

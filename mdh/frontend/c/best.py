@@ -1,5 +1,6 @@
 """Recognises best-so-far updates: `if (x > m) m = x;` and `if (x > m) { m = x; at = j; }`."""
 
+import math
 from dataclasses import replace
 
 from pycparser import c_ast
@@ -9,18 +10,21 @@ from mdh.frontend.c.places import items_of
 from mdh.frontend.c.scope import NameScope
 from mdh.frontend.conversions import is_compared, kept, same_order
 from mdh.frontend.statements import Best
-from mdh.frontend.typing_rules import convert, widened
+from mdh.frontend.typing_rules import convert, select, widened
 from mdh.frontend.updates import ROUNDED, guarded_parts
-from mdh.ir.dtype import EIGHTHS, common
-from mdh.ir.expr import Const, Expr, Load, walk
+from mdh.ir.dtype import EIGHTHS, common, integer_range
+from mdh.ir.expr import Const, Expr, Load, loads, walk
 
 
 def best_of(node: c_ast.If, scope: NameScope) -> Best | None:
     """The update that a branch describes, or None if it is an ordinary branch."""
     cond = node.cond
-    if not isinstance(cond, c_ast.BinaryOp) or cond.op not in ("<", "<=", ">", ">=") or scope.conds:
+    if not isinstance(cond, c_ast.BinaryOp) or cond.op not in ("<", "<=", ">", ">="):
         return None
     body = items_of(node.iftrue)
+    if scope.conds and len(body) == 1:
+        # an ordinary branch says the same, and its conditions join those around it
+        return None
     if not body or not all(isinstance(s, c_ast.Assignment) and s.op == "=" for s in body):
         return None
     uses = len(scope.uses)
@@ -46,7 +50,9 @@ def best_of(node: c_ast.If, scope: NameScope) -> Best | None:
                 best = _best(
                     cond.op, flip, [found[i] for i in order], [values[i] for i in order], node, scope
                 )
-                return best if kept(x) == kept(v) else replace(best, loose=ROUNDED)
+                if kept(x) != kept(v):
+                    best = replace(best, loose=ROUNDED)
+                return _where(scope, best)
     del scope.uses[uses:]
     return None
 
@@ -73,6 +79,29 @@ def _best(
     return Best(
         "argmax" if greater else "argmin", tie, tuple(targets), tuple(values), scope.loops, span, uses
     )
+
+
+def _where(scope: NameScope, best: Best) -> Best | None:
+    """The update under the conditions around it: where they fail, the key is one that never wins."""
+    if not scope.conds:
+        return best
+    if any(x.buffer in {t.buffer for t in best.targets} for c in scope.conds for x in loads(c)):
+        return None
+    t = best.values[0].dtype
+    if t.is_float:
+        # comparisons with NaN are false
+        loser = Const(math.nan, t)
+    elif best.tie == "first":
+        loser = Const(integer_range(t)[best.op == "argmin"], t)
+    else:
+        return None
+    others = [loser, *(Const(0, v.dtype) for v in best.values[1:])]
+    values = best.values
+    for c in reversed(scope.conds):
+        # what a condition protects is not read where it fails
+        pairs = zip(values, others, strict=True)
+        values = tuple(v if isinstance(v, Const) else convert(select(c, v, o), v.dtype) for v, o in pairs)
+    return replace(best, values=values, uses=(*scope.cond_uses, *best.uses))
 
 
 def _target(node: c_ast.Node, scope: NameScope) -> Load | None:

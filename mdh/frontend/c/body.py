@@ -20,7 +20,6 @@ from mdh.frontend.c.places import items_of, nodes_in
 from mdh.frontend.c.pragmas import inside_scop, read_pragma
 from mdh.frontend.c.scope import Local, NameScope
 from mdh.frontend.c.sink import LastValue, assigned_in_loop, sunk
-from mdh.frontend.counters import counter_value
 from mdh.frontend.guards import negation
 from mdh.frontend.limits import check_size
 from mdh.frontend.statements import Array, Assign
@@ -158,29 +157,36 @@ def _for(node: c_ast.For, scope: NameScope) -> None:
         raise fail("C118", f"`{name}` cannot be assigned to here", scope.places.of(node.init, name),
                    help="loop variables and parameters are read-only: declare another")  # fmt: skip
     declared = counter_type(node, scope) if outer is None else outer.dtype
-    loop, after = loop_of(node, scope, declared)
+    read = loop_of(node, scope, declared)
     scope.locals.pop(name, None)
     scope.cells.pop(name, None)
-    outer_loops, outer_values = scope.loops, dict(scope.values)
+    outer_loops, outer_values, outer_conds = scope.loops, dict(scope.values), scope.conds
     if len(outer_loops) == MOST_LOOPS:
-        raise fail("C102", f"loops nest deeper than {MOST_LOOPS}", loop.span, help="join some of the loops")
-    value = counter_value(loop.name, loop.start, loop.step, loop.extent, declared)
-    scope.values = {**scope.values, name: value}
-    scope.loops = (*outer_loops, loop)
+        raise fail(
+            "C102", f"loops nest deeper than {MOST_LOOPS}", read.loop.span, help="join some of the loops"
+        )
+    scope.values = {**scope.values, name: read.counter}
+    scope.loops = (*outer_loops, read.loop)
+    scope.conds = (*outer_conds, *read.conds)
     for counter in counters_inside(node.stmt):
         if counter in scope.locals:
             # before the next loop it has the value that the last iteration left
             scope.locals[counter] = Local(scope.locals[counter].dtype, None)
     walk_body(items_of(node.stmt), scope)
-    scope.loops, scope.values = outer_loops, outer_values
-    leave(loop, scope)
+    scope.loops, scope.values, scope.conds = outer_loops, outer_values, outer_conds
+    leave(read.loop, scope, known=not read.conds)
+    after = None if read.after is None else Const(read.after, declared)
     if hidden is not None:
-        scope.locals[name] = hidden if fresh else Local(declared, Const(after, declared))
+        varies = read.loop.span if after is None else None
+        scope.locals[name] = hidden if fresh else Local(declared, after, last_of=varies)
     if cell is not None:
         scope.cells[name] = cell
         if not fresh:
             scope.begin()
-            _record(scope, cell, Const(after, declared), node, name)
+            if after is None:
+                what = f"`{name}` is used after loops, and where this one leaves it varies"
+                raise fail("C115", what, read.loop.span, help="declare the counter in the loop's header")
+            _record(scope, cell, after, node, name)
 
 
 def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> None:

@@ -41,9 +41,13 @@ def note_last(name: str, scope: NameScope) -> None:
     scope.last[name] = Local(cell.dtype, cell, uses=(use,))
 
 
-def leave(loop: LoopVar, scope: NameScope) -> None:
-    """After `loop`, gives locals the values that its last iteration left."""
+def leave(loop: LoopVar, scope: NameScope, *, known: bool) -> None:
+    """After `loop`, gives locals the values that its last iteration left. known: whether that is always the
+    last one of the box."""
     for name, local in scope.last.items():
+        if not known:
+            scope.locals[name] = Local(local.dtype, None, last_of=loop.span)
+            continue
         value = None if local.value is None else _at_end(local.value, loop)
         uses = tuple(
             replace(

@@ -201,6 +201,10 @@ def no_value(name: str, local: Local, node: c_ast.Node, scope: NameScope) -> Fai
         labels = (Label(span, "read here"), Label(local.one_side, "one side of this branch gives it none"))
         what = f"`{name}` has a value on one side of a branch only"
         return Failed(Diagnostic("C115", what, labels, help="initialise it, or assign it on both sides"))
+    if local.last_of is not None:
+        labels = (Label(span, "read here"), Label(local.last_of, "how often this loop runs varies"))
+        what = f"`{name}` has the value of a last iteration that is not known"
+        return Failed(Diagnostic("C115", what, labels, help="store it in an array, and read the array"))
     return fail("C115", f"`{name}` has no value here", span, help="initialise it")
 
 

@@ -1,18 +1,22 @@
 """Translates `for` headers to normalised loops."""
 
+from dataclasses import dataclass
+
 from pycparser import c_ast
 
-from mdh.diagnostics import fail
+from mdh.diagnostics import Failed, fail
 from mdh.frontend.c.ctypes_of import scalar_type
 from mdh.frontend.c.lift_expr import lift
 from mdh.frontend.c.places import nodes_in
 from mdh.frontend.c.scope import NameScope
 from mdh.frontend.c.sink import assigns, mentions, names_in
-from mdh.frontend.counters import CounterRun, LoopHeader, header, run
+from mdh.frontend.c.varying import Box, VaryingHeader, fits_int, varying_loop
+from mdh.frontend.counters import CounterRun, LoopHeader, counter_value, header, run
 from mdh.frontend.limits import MOST_TRIPS
-from mdh.frontend.typing_rules import wrap
-from mdh.ir.dtype import I32, DType, integer_range
-from mdh.ir.expr import Const, Load, walk
+from mdh.frontend.typing_rules import convert, wrap
+from mdh.ir.affine import Affine, exact_form, from_expr, to_expr
+from mdh.ir.dtype import I32, U32, DType, common, integer_range, promote_integer
+from mdh.ir.expr import Cast, Const, Expr, Load, Var, walk
 from mdh.ir.names import fresh
 from mdh.ir.statement import LoopVar
 from mdh.source import Span
@@ -21,13 +25,25 @@ MOST_LOOPS = 16
 """The most nested loops. Tensor contractions of chemistry have ten. Proofs about a nest of 16 take most of a
 second, and each further loop a third more."""
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
-FORM = "write for (int i = START; i < END; i += STEP) with constant START, END and STEP"
+FORM = "write for (int i = START; i < END; i += STEP) with constant STEP, and START and END of outer counters"
 
 
-def loop_of(node: c_ast.For, scope: NameScope, declared: DType) -> tuple[LoopVar, int]:
-    """The loop of a `for` header with a counter of type `declared`, and what the counter is behind it.
+@dataclass(frozen=True, slots=True)
+class ReadLoop:
+    """A loop with the value of its counter in its body. conds: the conditions under which the body runs,
+    besides those of the box. after: the counter behind the loop; None if it varies."""
 
-    Start, bound and step must be constants, and by C's comparison the body must run at least once.
+    loop: LoopVar
+    counter: Expr
+    conds: tuple[Expr, ...]
+    after: int | None
+
+
+def loop_of(node: c_ast.For, scope: NameScope, declared: DType) -> ReadLoop:
+    """The loop of a `for` header with a counter of type `declared`.
+
+    The step must be a constant. Start and bound must be constants, or sums of outer counters. By C's
+    comparison the body must run at least once.
     """
     name, first = _init(node, scope)
     span = scope.places.of(node.init, name) if node.init is not None else scope.places.of(node)
@@ -35,15 +51,40 @@ def loop_of(node: c_ast.For, scope: NameScope, declared: DType) -> tuple[LoopVar
         raise fail("C130", f"the loop variable `{name}` is not an integer", span, help=FORM)
     if isinstance(node.init, c_ast.DeclList):
         _check_own(first, name, scope, f"the start of loop `{name}`")
-    start = _constant(first, scope, f"the start of loop `{name}`")
+    start = _end(first, scope, f"the start of loop `{name}`")
     op, bound_node = _condition(node, name, scope)
     _check_own(bound_node, name, scope, f"the bound of loop `{name}`")
-    bound = _constant(bound_node, scope, f"the bound of loop `{name}`")
+    bound = _end(bound_node, scope, f"the bound of loop `{name}`")
     _check_fixed(node, name, scope)
-    h = header(start, op, bound, _step(node, name, scope), declared)
+    step = _step(node, name, scope)
+    if not isinstance(start, Const) or not isinstance(bound, Const):
+        ends = (scope.places.of(first), scope.places.of(bound_node))
+        return _varying(name, start, op, bound, step, declared, ends, span, scope)
+    h = header(start, op, bound, step, declared)
     found = run(h)
     trips = _checked(name, h, found, int(bound.value), scope.places.of(node.cond, name))
-    return LoopVar(fresh(name, scope.taken), name, h.start, h.step, trips, span), found.after
+    loop = LoopVar(fresh(name, scope.taken), name, h.start, h.step, trips, span)
+    return ReadLoop(loop, counter_value(loop.name, h.start, h.step, trips, declared), (), found.after)
+
+
+def _varying(
+    name: str, start: Expr, op: str, bound: Expr, step: int, declared: DType, ends: tuple[Span, Span],
+    span: Span, scope: NameScope,
+) -> ReadLoop:  # fmt: skip
+    """The loop whose start or bound is a function of outer loops. ends: the places of the two."""
+    box = {v.name: (0, v.extent - 1) for v in scope.loops}
+    compared = common(promote_integer(declared), bound.dtype)
+    first = _exact(convert(start, declared), box, ends[0], scope, f"the start of loop `{name}`")
+    last = _exact(convert(bound, compared), box, ends[1], scope, f"the bound of loop `{name}`")
+    h = VaryingHeader(name, first, op, last, step, declared, compared, *ends)
+    loop, conds = varying_loop(h, box, scope.taken, span)
+    value = loop.moved + Affine.of({loop.name: loop.step}, loop.start)
+    box = {**box, loop.name: (0, loop.extent - 1)}
+    if not fits_int(value, box):
+        raise fail("C131", f"the loop over `{name}` leaves int", ends[1], help="give it smaller bounds")
+    counter = to_expr(value, I32)
+    wide = declared.bits == 64 or declared == U32
+    return ReadLoop(loop, Cast(counter, declared) if wide else counter, conds, None)
 
 
 def _checked(name: str, h: LoopHeader, found: CounterRun, bound: int, span: Span) -> int:
@@ -175,32 +216,45 @@ def _check_fixed(node: c_ast.For, name: str, scope: NameScope) -> None:
 
 def constant(node: c_ast.Node, scope: NameScope, what: str) -> int:
     """The integer value of an expression known at compile time."""
-    return int(_constant(node, scope, what).value)
-
-
-def _constant(node: c_ast.Node, scope: NameScope, what: str) -> Const:
     e = lift(node, scope)
     if isinstance(e, Const) and isinstance(e.value, int):
-        return e
-    span: Span = scope.places.of(node)
+        return e.value
+    raise _not_constant(e, scope.places.of(node), scope, what)
+
+
+def _end(node: c_ast.Node, scope: NameScope, what: str) -> Expr:
+    """A start or bound: an integer constant, or an expression of the loops around."""
+    e = lift(node, scope)
+    loops = {v.name for v in scope.loops}
+    names = {n.name for n in walk(e) if isinstance(n, Var)}
+    data = e.dtype.is_float or any(isinstance(n, Load) for n in walk(e))
+    if data or (not isinstance(e, Const) and (not names or not names <= loops)):
+        raise _not_constant(e, scope.places.of(node), scope, what)
+    return e
+
+
+def _exact(e: Expr, box: Box, span: Span, scope: NameScope, what: str) -> Affine:
+    """The function that an expression of outer loops is. Raises C131 if it is not affine or wraps."""
+    found = exact_form(e, box)
+    if found is None or not fits_int(found, box):
+        raise _not_constant(e, span, scope, what)
+    return found
+
+
+def _not_constant(e: Expr, span: Span, scope: NameScope, what: str) -> Failed:
     if any(isinstance(n, Load) for n in walk(e)):
-        raise fail(
-            "C131",
-            f"{what} depends on data",
-            span,
-            help="bounds are constants: use the largest and a condition",
-        )
+        return fail("C131", f"{what} depends on data", span,
+                    help="bounds are constants: use the largest and a condition")  # fmt: skip
     loops = {v.name: v.cname for v in scope.loops}
-    names = [n.name for n in walk(e) if hasattr(n, "name")]
-    used = next((n for n in names if n in loops), None)
-    if used is not None:
-        raise fail(
-            "C131",
-            f"{what} depends on the loop variable `{loops[used]}`",
-            span,
-            help="nests are rectangular: use the largest bound and a condition in the body",
-        )
-    if names and not e.dtype.is_float:
-        raise fail("C136", f"{what} is the size `{names[0]}`, which has no value", span,
-                   help=f"bind it: -D {names[0]}=1024")  # fmt: skip
-    raise fail("C131", f"{what} is not an integer constant", span)
+    names = [n.name for n in walk(e) if isinstance(n, Var)]
+    free = next((n for n in names if n not in loops), None)
+    if free is not None and not e.dtype.is_float:
+        return fail("C136", f"{what} is the size `{free}`, which has no value", span,
+                    help=f"bind it: -D {free}=1024")  # fmt: skip
+    if names and free is None and from_expr(e) is not None:
+        return fail("C131", f"{what} leaves its type for some outer counters", span,
+                    help="compute it in a signed type: convert the counter, `(int)i`")  # fmt: skip
+    if names and free is None:
+        what = f"{what} is no sum of constants and multiples of `{loops[names[0]]}`"
+        return fail("C131", what, span, help="use the largest bound and a condition in the body")
+    return fail("C131", f"{what} is not an integer constant", span)

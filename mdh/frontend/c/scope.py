@@ -17,13 +17,15 @@ class Local:
     """A scalar local of the body with its value at this place; None if it has none.
 
     lost: the buffer whose change invalidated the value, which was an expression over it. one_side: the
-    condition of a branch of which only one side gives a value. uses: the accesses in the value.
+    condition of a branch of which only one side gives a value. last_of: the loop whose last iteration left
+    the value, if which one that is varies. uses: the accesses in the value.
     """
 
     dtype: DType
     value: Expr | None
     lost: str = ""
     one_side: Span | None = None
+    last_of: Span | None = None
     uses: tuple[Use, ...] = ()
 
 

@@ -2,9 +2,9 @@
 compiler but the parser."""
 
 from mdh.reference.c.integers import Undecided
+from mdh.reference.interpreter.chosen import Chosen
 from mdh.reference.interpreter.run import Elements, interpret_bounded, interpret_elements
 from mdh.reference.interpreter.scope import EndlessLoop, UnknownMeaning
-from mdh.reference.interpreter.statements import Chosen
 from mdh.reference.interpreter.steps import steps
 
 __all__ = [

@@ -12,9 +12,10 @@ from mdh.reference.error import Bounded
 from mdh.reference.interpreter.arithmetic import ScalarArithmetic, Value
 from mdh.reference.interpreter.bounded import BoundedScalarArithmetic
 from mdh.reference.interpreter.carried import error_of, value_of
+from mdh.reference.interpreter.chosen import Chosen
 from mdh.reference.interpreter.memory import ArrayObject, Overlay
 from mdh.reference.interpreter.scope import ExecutionState
-from mdh.reference.interpreter.statements import Chosen, Statements
+from mdh.reference.interpreter.statements import Statements
 
 Array = NDArray[Any]
 LIMIT = 1 << 40

@@ -1,8 +1,8 @@
 """Translates statements to closures, in C's order (C11 6.8)."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from math import prod
-from typing import Any, Protocol, assert_never
+from typing import Any, assert_never
 
 from numpy.typing import NDArray
 
@@ -23,23 +23,11 @@ from mdh.ir.syntax import (
 from mdh.reference.c.integers import wrapping
 from mdh.reference.c.types import Type, type_of
 from mdh.reference.interpreter.arithmetic import Value
+from mdh.reference.interpreter.chosen import Chosen, Do, where_run
 from mdh.reference.interpreter.expressions import Code, Expressions, Run
 from mdh.reference.interpreter.memory import ArrayObject, of_array, poison
 from mdh.reference.interpreter.rounding import rounded
 from mdh.reference.interpreter.scope import EndlessLoop, ExecutionState, ScalarObject, UnknownMeaning
-
-Do = Callable[[], None]
-
-
-class Chosen(Protocol):
-    """Chooses the iterations that are run, if not all are."""
-
-    def values(self, loop: ForStatement, outer: tuple[int, ...]) -> Sequence[int] | None:
-        """Values of the loop's variable, in the loop's order; None: the loop runs as C says.
-
-        outer: the values of the variables of the loops around it, outermost first.
-        """
-        ...
 
 
 class Statements(Expressions):
@@ -236,7 +224,7 @@ class Statements(Expressions):
         if slot is not None:
             self.loops.pop()
         self.scope = self.scope.parents
-        left = self.machine.left
+        left, frame = self.machine.left, self.machine.frame
 
         def run() -> None:
             first()
@@ -251,7 +239,9 @@ class Statements(Expressions):
 
         if self.only is None or slot is None:
             return run
-        return self._chosen(loop, slot, outer, run, body)
+        if self.only.exact(loop):
+            return self._chosen(loop, slot, outer, run, body)
+        return self._chosen(loop, slot, outer, run, where_run(slot, frame, (first, test, move), body))
 
     def _chosen(self, loop: ForStatement, slot: int, outer: tuple[int, ...], run: Do, body: Do) -> Do:
         """The loop over the values that `only` gives."""

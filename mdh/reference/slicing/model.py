@@ -47,12 +47,14 @@ class LoopBody:
     """The statements in the body of a loop that are in no inner loop; for depth 0, of the function.
 
     loop: None for the function. outer: the bodies around it, from the function's on. trips: the values of the
-    variables of the loops around it, its own last. statements: the most that run in an iteration.
+    variables of the loops around it, its own last; where the header depends on outer variables, all that it
+    ever has, and exact is False. statements: the most that run in an iteration.
     """
 
     loop: ForStatement | None
     outer: tuple["LoopBody", ...]
     trips: tuple[range, ...]
+    exact: bool = True
     reads: list[ElementAccess] = field(default_factory=list)
     statements: int = 0
 

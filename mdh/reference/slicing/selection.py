@@ -46,6 +46,11 @@ class Selection:
             chosen = self._chosen[id(loop)] = _chosen(body, self.iterations[body], around)
         return chosen.table.get(tuple([outer[k] for k in chosen.kept]), ())
 
+    def exact(self, loop: ForStatement) -> bool:
+        """Whether the loop has all values that `values` returns."""
+        body = self._bodies.get(id(loop))
+        return body is None or body.exact
+
 
 def _chosen(body: LoopBody, rows: Boxes, around: Boxes) -> _Chosen:
     """around: the iterations of the body that the loop stands in."""

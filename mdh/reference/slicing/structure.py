@@ -290,20 +290,23 @@ class _StructureReader:
             self._header(part, name)
         declared = None if name is None else self._resolved(name)
         own = declared.integer if isinstance(declared, DeclaredVariable) else None
-        values = trips(loop, own, self._meaning, outside.trips)
-        if name is None or values is None:
+        found = trips(loop, own, self._meaning, outside.trips)
+        if name is None or found is None:
             raise UnknownStructureError
         kind = own
         if isinstance(loop.first, Declaration):
             kind = integer_type(loop.first.type)
         if kind is None:
             raise UnknownStructureError
-        self.body = LoopBody(loop, (*outside.outer, outside), (*outside.trips, values))
+        values = found.values
+        self.body = LoopBody(loop, (*outside.outer, outside), (*outside.trips, values), found.exact)
         self.bodies.append(self.body)
         self.frames.append(_Frame(self.body.depth, {name: _LoopCounter(outside.depth, kind)}))
         inner = self._block(loop.body.body if isinstance(loop.body, Block) else (loop.body,))
         self.frames.pop()
         self.body = outside
+        if not found.exact:
+            return
         swept = (a.swept(outside.depth, values) for a in inner.assigned)
         self.frames[-1].assigned += [a for a in swept if a is not None]
 
