@@ -3,16 +3,19 @@
 A point is an iteration of the dimensions that are not reduced. Points of a stage run in parallel, in any
 order, and so do all results of the stage. So no point may write what another one reads or writes, and no
 result may write what another one does. This checks the stage alone, by its expressions as they are lowered,
-wherever they come from.
+wherever they come from. A write that leaves the element as it was is none for reads (`ir.domain`).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mdh.ir.affine import Affine, from_expr
+from mdh.ir.domain import domain_of
 from mdh.ir.expr import Load, loads
 from mdh.ir.program import DimKind, Result, Stage
-from mdh.poly.sets import Point, affine_text, least_pair
+from mdh.poly.sets import Point, affine_text, domain_text, least_pair
+
+_ALL: frozenset[Affine] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,9 @@ class Race:
 class _Touch:
     """An access of result number `result`: of each iteration, or (`start`) of each chain of prefixes.
 
-    shared: several units make it for one point, as when they read the terms of a reduction.
+    shared: several units make it for one point, as when they read the terms of a reduction. value: it is read
+    for the scalar function. domain: what is
+    >= 0 where a read matters, or where a write changes the element.
     """
 
     result: int
@@ -38,12 +43,20 @@ class _Touch:
     write: bool
     start: bool = False
     shared: bool = False
+    value: bool = False
+    domain: frozenset[Affine] = frozenset()
 
 
 def races(stage: Stage) -> Iterator[Race]:
     """Every pair of accesses that touch the same element in different points or results, with one example."""
     reduced = any(d.kind is DimKind.PW for d in stage.dims)
-    touches = [t for n, r in enumerate(stage.results) for t in _touches(n, r, reduced=reduced)]
+    known = domain_of(stage)
+    points, results = (known.points, known.results) if known is not None else (_ALL, _ALL)
+    touches = [
+        replace(t, domain=points if t.value else results)
+        for n, r in enumerate(stage.results)
+        for t in _touches(n, r, reduced=reduced)
+    ]
     for w in (t for t in touches if t.write):
         for t in touches:
             if t.buffer != w.buffer or (stage.scattered and (t.write or t.start)):
@@ -62,7 +75,7 @@ def _touches(number: int, r: Result, *, reduced: bool) -> Iterator[_Touch]:
             yield _read(number, x, start=True)
     for e in r.values:
         for x in loads(e):
-            yield _read(number, x, shared=reduced and r.op is not None)
+            yield replace(_read(number, x, shared=reduced and r.op is not None), value=True)
     for o in r.outputs:
         for e in (o.value, *o.index):
             for x in loads(e):
@@ -100,6 +113,9 @@ def _solved(stage: Stage, w: _Touch, t: _Touch, kept: list[str] | None) -> tuple
         for f, g in zip(w.index, t.index, strict=True)
         if f is not None and g is not None
     ]
+    if not t.write:
+        # what a write leaves as it was, a read may meet
+        terms += [domain_text((tuple(w.domain),), first), domain_text((tuple(t.domain),), second)]
     if kept is not None:
         terms.append(" or ".join(f"{first[n]} != {second[n]}" for n in kept) or "1 = 0")
     return least_pair(first, second, terms)
