@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from mdh.ir.affine import Affine, holds_all
-from mdh.ir.clauses import OPPOSITE, clauses_of
+from mdh.ir.clauses import EVERYWHERE, OPPOSITE, Domain, clauses_of
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Cast, Expr, Load, Select, Unary, Var, without_casts
+from mdh.ir.expr import Binary, Cast, Expr, Load, Select, Unary, Var, children, without_casts
 from mdh.ir.program import Condition, DimKind, Output, Result, Stage, combined_where
 
 Constraints = frozenset[Affine]
@@ -104,6 +104,46 @@ def _widens(e: Cast) -> bool:
 def _passes(o: Output) -> bool:
     """Whether the output is the state as it is."""
     return isinstance(without_casts(o.value), Var)
+
+
+def changed_where(r: Result, o: Output, ranges: dict[str, int]) -> Domain:
+    """A domain outside of which output `o` of the result stays as it is."""
+    epilogue = _unlike(o.value, o)
+    if epilogue:
+        return holding(epilogue, ranges)
+    if not _passes(o):
+        return EVERYWHERE
+    if r.op is None:
+        return holding(_unlike(r.values[0], o), ranges)
+    start, joins = r.starts[0], combined_where(r.values[0], r.op, r.types[0])[0]
+    if start is None or len(r.starts) > 1 or not joins:
+        return EVERYWHERE
+    begins = () if _is_own(start, o) else holding(_unlike(start, o), ranges)
+    return (*holding(joins, ranges), *begins)
+
+
+def guarded_loads(e: Expr, conds: tuple[Condition, ...] = ()) -> Iterator[tuple[Load, tuple[Condition, ...]]]:
+    """Every load of an expression, with the conditions under which its value matters."""
+    match e:
+        case Select(cond, then, other):
+            yield from guarded_loads(cond, conds)
+            yield from guarded_loads(then, (*conds, (cond, True)))
+            yield from guarded_loads(other, (*conds, (cond, False)))
+        case Binary("&&" | "||", left, right):
+            yield from guarded_loads(left, conds)
+            yield from guarded_loads(right, (*conds, (left, e.op == "&&")))
+        case Load():
+            yield e, conds
+            for i in e.index:
+                yield from guarded_loads(i, conds)
+        case _:
+            for c in children(e):
+                yield from guarded_loads(c, conds)
+
+
+def holding(conds: Sequence[Condition], ranges: dict[str, int]) -> Domain:
+    """Where all of the conditions hold, as far as they are affine."""
+    return clauses_of(tuple(c if holds else Unary("!", c, I32) for c, holds in conds), ranges)
 
 
 def _constraints(conds: Sequence[Condition], ranges: dict[str, int]) -> Constraints:

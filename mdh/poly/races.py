@@ -7,15 +7,13 @@ wherever they come from. A write that leaves the element as it was is none for r
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from mdh.ir.affine import Affine, from_expr
-from mdh.ir.domain import domain_of
-from mdh.ir.expr import Load, loads
+from mdh.ir.clauses import EVERYWHERE, Domain
+from mdh.ir.domain import changed_where, guarded_loads, holding
 from mdh.ir.program import DimKind, Result, Stage
 from mdh.poly.sets import Point, affine_text, domain_text, least_pair
-
-_ALL: frozenset[Affine] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +30,8 @@ class Race:
 class _Touch:
     """An access of result number `result`: of each iteration, or (`start`) of each chain of prefixes.
 
-    shared: several units make it for one point, as when they read the terms of a reduction. value: it is read
-    for the scalar function. domain: what is
-    >= 0 where a read matters, or where a write changes the element.
+    shared: several units make it for one point, as when they read the terms of a reduction. domain: where a
+    read matters, or where a write changes the element.
     """
 
     result: int
@@ -43,20 +40,14 @@ class _Touch:
     write: bool
     start: bool = False
     shared: bool = False
-    value: bool = False
-    domain: frozenset[Affine] = frozenset()
+    domain: Domain = EVERYWHERE
 
 
 def races(stage: Stage) -> Iterator[Race]:
     """Every pair of accesses that touch the same element in different points or results, with one example."""
     reduced = any(d.kind is DimKind.PW for d in stage.dims)
-    known = domain_of(stage)
-    points, results = (known.points, known.results) if known is not None else (_ALL, _ALL)
-    touches = [
-        replace(t, domain=points if t.value else results)
-        for n, r in enumerate(stage.results)
-        for t in _touches(n, r, reduced=reduced)
-    ]
+    ranges = {d.name: d.extent for d in stage.dims}
+    touches = [t for n, r in enumerate(stage.results) for t in _touches(n, r, ranges, reduced=reduced)]
     for w in (t for t in touches if t.write):
         for t in touches:
             if t.buffer != w.buffer or (stage.scattered and (t.write or t.start)):
@@ -67,23 +58,18 @@ def races(stage: Stage) -> Iterator[Race]:
                 yield Race(w.buffer, found[0], found[1], t.write)
 
 
-def _touches(number: int, r: Result, *, reduced: bool) -> Iterator[_Touch]:
+def _touches(number: int, r: Result, ranges: dict[str, int], *, reduced: bool) -> Iterator[_Touch]:
     for o in r.outputs:
-        yield _Touch(number, o.buffer, tuple(map(from_expr, o.index)), True)
-    for start in r.starts:
-        for x in () if start is None else loads(start):
-            yield _read(number, x, start=True)
-    for e in r.values:
-        for x in loads(e):
-            yield replace(_read(number, x, shared=reduced and r.op is not None), value=True)
-    for o in r.outputs:
-        for e in (o.value, *o.index):
-            for x in loads(e):
-                yield _read(number, x)
-
-
-def _read(number: int, x: Load, *, start: bool = False, shared: bool = False) -> _Touch:
-    return _Touch(number, x.buffer, tuple(map(from_expr, x.index)), False, start, shared)
+        yield _Touch(
+            number, o.buffer, tuple(map(from_expr, o.index)), True, domain=changed_where(r, o, ranges)
+        )
+    reads = [(start, True, False) for start in r.starts if start is not None]
+    reads += [(e, False, reduced and r.op is not None) for e in r.values]
+    reads += [(e, False, False) for o in r.outputs for e in (o.value, *o.index)]
+    for e, start, shared in reads:
+        for x, conds in guarded_loads(e):
+            index = tuple(map(from_expr, x.index))
+            yield _Touch(number, x.buffer, index, False, start, shared, holding(conds, ranges))
 
 
 def _meeting(stage: Stage, w: _Touch, t: _Touch) -> tuple[Point, Point] | None:
@@ -115,7 +101,7 @@ def _solved(stage: Stage, w: _Touch, t: _Touch, kept: list[str] | None) -> tuple
     ]
     if not t.write:
         # what a write leaves as it was, a read may meet
-        terms += [domain_text((tuple(w.domain),), first), domain_text((tuple(t.domain),), second)]
+        terms += [domain_text(w.domain, first), domain_text(t.domain, second)]
     if kept is not None:
         terms.append(" or ".join(f"{first[n]} != {second[n]}" for n in kept) or "1 = 0")
     return least_pair(first, second, terms)
