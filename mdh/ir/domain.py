@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from mdh.ir.affine import Affine, holds_all
 from mdh.ir.clauses import EVERYWHERE, OPPOSITE, Domain, clauses_of
-from mdh.ir.dtype import I32
+from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Binary, Cast, Expr, Load, Select, Unary, Var, children, without_casts
 from mdh.ir.program import Condition, DimKind, Output, Result, Stage, combined_where
 
@@ -74,23 +74,27 @@ def _same(e: Expr, o: Output, f: Affine, ranges: dict[str, int]) -> bool:
     return f in _constraints(_unlike(e, o), ranges)
 
 
-def _unlike(e: Expr, o: Output) -> tuple[Condition, ...]:
-    """Conditions under which `e` is anything but the element of `o` as it was."""
+def _unlike(e: Expr, o: Output, back: DType | None = None) -> tuple[Condition, ...]:
+    """Conditions under which `e` is anything but the element of `o` as it was. back: the type that `e` is
+    converted to."""
     match e:
-        case Cast(arg) if _widens(e):
-            return _unlike(arg, o)
-        case Select(cond, then, other) if _is_own(other, o):
-            return ((cond, True), *_unlike(then, o))
-        case Select(cond, then, other) if _is_own(then, o):
-            return ((cond, False), *_unlike(other, o))
+        case Cast(arg, dtype):
+            return _unlike(arg, o, back if _widens(e) else dtype)
+        case Select(cond, then, other) if _is_own(other, o, back):
+            return ((cond, True), *_unlike(then, o, back))
+        case Select(cond, then, other) if _is_own(then, o, back):
+            return ((cond, False), *_unlike(other, o, back))
         case _:
             return ()
 
 
-def _is_own(e: Expr, o: Output) -> bool:
+def _is_own(e: Expr, o: Output, back: DType | None = None) -> bool:
+    """Whether `e`, converted to `back`, is the element of `o`. A conversion to a wider type and back changes
+    nothing."""
     while isinstance(e, Cast) and _widens(e):
         e = e.arg
-    return isinstance(e, Load) and e.buffer == o.buffer and e.index == o.index
+    own = isinstance(e, Load) and e.buffer == o.buffer and e.index == o.index
+    return own and back in (None, e.dtype)
 
 
 def _widens(e: Cast) -> bool:

@@ -45,12 +45,24 @@ class StageReport:
     atoms: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class LoopAround:
+    """A loop around stages: C's variable, how often it runs, and the names of the stages inside."""
+
+    name: str
+    turns: int
+    stages: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Explanation:
+    """stages: what is said of one counts for one turn of the loops around it."""
+
     program: str
     machine: str
     target: str
     stages: tuple[StageReport, ...]
+    loops: tuple[LoopAround, ...] = ()
 
 
 def explain_program(program: Program) -> tuple[Entries, ...]:
@@ -61,7 +73,11 @@ def explain_program(program: Program) -> tuple[Entries, ...]:
 
 def explain_plan(plan: Plan, module: Module) -> Explanation:
     stages = tuple(_stage(plan, stage, _kernels(plan, stage, module)) for stage in plan.stages)
-    return Explanation(plan.program.name, plan.machine.name, plan.target, stages)
+    names = [s.name for s in plan.program.stages]
+    loops = tuple(
+        LoopAround(x.name, x.trips, tuple(names[x.first : x.last + 1])) for x in plan.program.loops
+    )
+    return Explanation(plan.program.name, plan.machine.name, plan.target, stages, loops)
 
 
 def stage_of(plan: Plan, kernel: str) -> StagePlan:

@@ -3,7 +3,7 @@
 from textwrap import wrap
 
 from mdh.report.entries import BufferRow, Entries
-from mdh.report.explain import Explanation, StageReport
+from mdh.report.explain import Explanation, LoopAround, StageReport
 from mdh.report.loops import LoopRow
 from mdh.report.resources import Resources
 from mdh.report.transfer import Transfer
@@ -29,7 +29,14 @@ def entries_text(entries: Entries) -> str:
 
 def explanation_text(value: Explanation) -> str:
     head = f"{value.program} on {value.machine}, {value.target}\n"
-    return head + "".join(f"\n{_stage_text(stage)}" for stage in value.stages)
+    around = "".join(_loop_text(x) for x in value.loops)
+    return head + around + "".join(f"\n{_stage_text(stage)}" for stage in value.stages)
+
+
+def _loop_text(loop: LoopAround) -> str:
+    """A loop around stages. What is said of a stage counts for one turn."""
+    inside = "".join(f"    {line}\n" for line in wrap(", ".join(loop.stages), WIDTH - 4))
+    return f"\nloop {loop.name}: {plural(loop.turns, 'turn')} of\n{inside}"
 
 
 def bytes_text(n: float) -> str:
