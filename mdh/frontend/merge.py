@@ -243,7 +243,12 @@ def _renaming(a: tuple[Expr, ...], b: tuple[Expr, ...], m: Piece, r: Piece) -> d
     names: dict[str, str] = {}
     for x, y in zip(a, b, strict=True):
         p, q = from_expr(x), from_expr(y)
-        if p is None or q is None or p.const != q.const or len(p.terms) != len(q.terms):
+        if p is None or q is None:
+            return None
+        # counters of loops around stages mean the same on both sides
+        turns = [{t for t in f.terms if t[0] not in extents} for f in (p, q)]
+        p, q = (Affine(tuple(t for t in f.terms if t[0] in extents), f.const) for f in (p, q))
+        if turns[0] != turns[1] or p.const != q.const or len(p.terms) != len(q.terms):
             return None
         for (n, c), (k, d) in zip(
             sorted(p.terms, key=lambda t: t[1]), sorted(q.terms, key=lambda t: t[1]), strict=True

@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.frontend.dependences import check_dependences, in_order, written
 from mdh.frontend.fuse import fused_updates
-from mdh.frontend.holding import held, turns_of
 from mdh.frontend.limits import check_size
 from mdh.frontend.merge import merged
 from mdh.frontend.pieces import Piece, pieces_of
-from mdh.frontend.renaming import renamed
+from mdh.frontend.repair import Repair, repaired, turns_of
 from mdh.frontend.shapes import (
     PointerShape,
     check_bounds,
@@ -111,7 +110,7 @@ def _placed(text: Text, shapes: dict[str, PointerShape], extents: Extents, *, st
     """Raises if a dependence is not kept, even with arrays of their own for values that an array holds at
     different times, and with loops around stages."""
     statements = [_reshaped(s, shapes) for s in text.statements]
-    numbers = list(range(len(statements)))
+    numbers = {n: n for n in range(len(statements))}
     try:
         return _found(text, statements, numbers, text.arrays, strict_fp=strict_fp)
     except Failed as failed:
@@ -127,46 +126,43 @@ def _placed(text: Text, shapes: dict[str, PointerShape], extents: Extents, *, st
 def _by_other_means(
     text: Text, statements: list[Statement], extents: Extents, *, strict_fp: bool
 ) -> _Found | None:
+    """With nests repaired that fail by themselves; None if that does not help."""
     arrays = {n: replace(a, shape=extents[n]) for n, a in text.arrays.items()}
     taken = {*arrays, *text.parameters, *(v.name for s in statements for v in s.loops)}
-    numbers = list(range(len(statements)))
-
-    def tried(given: list[Statement], at: Sequence[int], every: Mapping[str, Array]) -> _Found | None:
-        try:
-            return _found(text, given, at, every, strict_fp=strict_fp)
-        except Failed:
-            return None
-
-    new = renamed(statements, arrays, taken)
-    if new is not None:
-        added = {n: a for n, a in new.arrays.items() if n not in arrays}
-        found = tried(new.statements, new.numbers, {**text.arrays, **added})
-        if found is not None:
-            return found
     alone = replace(text, operators={}, stage_names={})
 
-    def works(some: Sequence[Statement]) -> bool:
+    def every(now: Mapping[str, Array]) -> Mapping[str, Array]:
+        return {**text.arrays, **{n: a for n, a in now.items() if n not in arrays}}
+
+    def works(some: Sequence[Statement], now: Mapping[str, Array]) -> bool:
         try:
-            _found(alone, list(some), range(len(some)), text.arrays, strict_fp=strict_fp)
+            _found(alone, list(some), {}, every(now), strict_fp=strict_fp)
         except Failed:
             return False
         return True
 
-    around = held(statements, works)
-    return None if around is None else tried(around, numbers, text.arrays)
+    repair = Repair(arrays, taken, works)
+    given = repaired([replace(s, origin=n) for n, s in enumerate(statements)], repair)
+    if given is None:
+        return None
+    numbers = {s.origin: n for n, s in enumerate(given) if s.origin is not None}
+    try:
+        return _found(text, given, numbers, every(repair.arrays), strict_fp=strict_fp)
+    except Failed:
+        return None
 
 
 def _found(
     text: Text,
     given: list[Statement],
-    numbers: Sequence[int],
+    numbers: Mapping[int, int],
     arrays: Mapping[str, Array],
     *,
     strict_fp: bool,
 ) -> _Found:
     """numbers: where each statement of the text stands among the given ones."""
     statements, fused = fused_updates(given)
-    places = {n: fused.get(k, k) for n, k in enumerate(numbers)}
+    places = {n: fused.get(k, k) for n, k in numbers.items()}
     if strict_fp:
         check_grouping(statements)
     temps = frozenset(n for n, a in arrays.items() if a.temp)

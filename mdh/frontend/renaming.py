@@ -10,7 +10,7 @@ A program that fails the proof of its dependences may pass it then. Two forms of
 Source: Padua and Wolfe, "Advanced compiler optimizations for supercomputers", CACM 29(12), 1986.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -35,12 +35,12 @@ Box = tuple[tuple[int, int], ...]
 
 @dataclass
 class Renaming:
-    """The statements so far, and the arrays that they use. numbers: where each old statement stands now."""
+    """The statements so far, and the arrays that they use. held: the loops of the program around them."""
 
     arrays: dict[str, Array]
     taken: set[str]
     statements: list[Statement]
-    numbers: list[int]
+    held: tuple[LoopVar, ...]
     changed: bool = False
 
     def array(self, old: Array, stem: str, shape: tuple[int, ...]) -> Array:
@@ -59,34 +59,41 @@ class Renaming:
         t = self.arrays[source].dtype
         first = tuple(Const(n, I32) for n in turn)
         read, write = Load(source, (*first, *at), t), Load(target, at, t)
-        uses = (Use(read, loops, span, (), False, place), Use(write, loops, span, (), True, place))
-        self.statements.append(Assign(write, read, (), loops, span, uses))
+        around = (*self.held, *loops)
+        uses = (Use(read, around, span, (), False, place), Use(write, around, span, (), True, place))
+        self.statements.append(Assign(write, read, (), loops, span, uses, self.held))
 
 
-def renamed(statements: Sequence[Statement], arrays: dict[str, Array], taken: set[str]) -> Renaming | None:
-    """The statements after every renaming that is legal in one of their nests; None if there is none.
+def spread(statements: Sequence[Statement]) -> list[Statement]:
+    """The statements with places between those of the text."""
+    return [_each_use(s, lambda u: replace(u, position=u.position * ROOM)) for s in statements]
 
-    A nest is what stands in one outermost loop. arrays: with their shapes.
+
+def renamed(
+    nest: Sequence[Statement], others: Sequence[Statement], arrays: Mapping[str, Array], taken: set[str]
+) -> Renaming | None:
+    """The statements of a nest after every renaming that is legal in it; None if there is none.
+
+    A nest is what stands in one loop, besides loops of the program. others: statements that may read what the
+    nest leaves. arrays: with their shapes.
     """
-    spread = [_each_use(s, lambda u: replace(u, position=u.position * ROOM)) for s in statements]
-    out = Renaming(dict(arrays), taken, [], [])
-    at = 0
-    while at < len(spread):
-        end = at + 1
-        while end < len(spread) and spread[at].loops and spread[end].loops[:1] == spread[at].loops[:1]:
-            end += 1
-        _rename_nest(_Nest(spread[at:end], spread[end:], spread[at].loops[:1]), out)
-        at = end
+    out = Renaming(dict(arrays), taken, [], nest[0].held)
+    _rename_nest(_Nest(list(nest), others, (*nest[0].held, *nest[0].loops[:1])), out)
     return out if out.changed else None
 
 
 @dataclass
 class _Nest:
-    """The statements of a nest, those behind it, and its outermost loop."""
+    """The statements of a nest, others that may read what it leaves, and the loops of the program around it
+    with its own outermost one."""
 
     statements: list[Statement]
-    behind: Sequence[Statement]
+    others: Sequence[Statement]
     outermost: tuple[LoopVar, ...]
+
+    def holds(self, loops: tuple[LoopVar, ...]) -> bool:
+        """Whether something in these loops stands in the nest."""
+        return loops[: len(self.outermost)] == self.outermost
 
     def accesses(self, name: str, *, write: bool) -> list[tuple[int, Access, Load]]:
         """(number of the statement, access, element) of an array. Values that locals kept from before the
@@ -98,12 +105,12 @@ class _Nest:
             out += [
                 (n, (w.accesses, a), e)
                 for a, e in pairs
-                if a.buffer == name and a.write == write and a.loops[:1] == self.outermost
+                if a.buffer == name and a.write == write and self.holds(a.loops)
             ]
         return out
 
     def places(self) -> tuple[int, int]:
-        found = [u.position for s in self.statements for u in s.uses if u.loops[:1] == self.outermost]
+        found = [u.position for s in self.statements for u in s.uses if self.holds(u.loops)]
         return min(found), max(found)
 
     def span(self, name: str) -> Span:
@@ -111,7 +118,7 @@ class _Nest:
 
 
 def _rename_nest(nest: _Nest, out: Renaming) -> None:
-    names = sorted({t.buffer for s in nest.statements for t in s.targets}) if nest.outermost else []
+    names = sorted({t.buffer for s in nest.statements for t in s.targets})
     after: list[Callable[[], None]] = []
     for name in names:
         copy = _expanded(nest, name, out)
@@ -119,8 +126,6 @@ def _rename_nest(nest: _Nest, out: Renaming) -> None:
             after.append(copy)
         else:
             _snapshot(nest, name, out)
-    first = len(out.statements)
-    out.numbers.extend(range(first, first + len(nest.statements)))
     out.statements.extend(nest.statements)
     for copy in after:
         copy()
@@ -138,7 +143,7 @@ def _snapshot(nest: _Nest, name: str, out: Renaming) -> None:
         for (n, e), reads in found.items()
         if not any(meets_before(w, r) for w in writes for r in reads)
         and any(meets_before(r, w) for w in writes for r in reads)
-        and all(u.loops[:1] == nest.outermost for u in nest.statements[n].uses if u.load == e)
+        and all(nest.holds(u.loops) for u in nest.statements[n].uses if u.load == e)
     ]
     array = out.arrays[name]
     if not old or array.shape is None:
@@ -181,10 +186,10 @@ def _expanded(nest: _Nest, name: str, out: Renaming) -> Callable[[], None] | Non
     depth = next((d for d in range(len(around), 0, -1)
                   if all(written_first(r, exact, d) for _, r, _ in reads)), 0)  # fmt: skip
     everywhere = [e for *_, e in (*writes, *reads)]
-    own = [v for v in around[:depth] if not _shows(v, everywhere)]
+    own = [v for v in around[:depth] if not v.held and not _shows(v, everywhere)]
     if not own or prod((*array.shape, *(v.extent for v in own))) * array.dtype.bytes > MOST_BYTES:
         return None
-    used = any(_mentions(s, name) for s in nest.behind)
+    used = any(_mentions(s, name) for s in nest.others)
     box: Box | None = ()
     if used or not array.temp:
         box = last_box([a for _, a, _ in writes], exact, depth, array.shape)

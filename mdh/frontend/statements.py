@@ -1,6 +1,6 @@
 """The statements of a text and their accesses, as the front ends of all input languages return them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mdh.ir.affine import from_expr
 from mdh.ir.dtype import I32, DType
@@ -40,7 +40,8 @@ class Assign:
     """target = value at every point of `loops` where all of `conds` (outermost first) hold.
 
     uses: its accesses in the text, with those of its conditions and its locals. held: loops of the program
-    around `loops` (`frontend.holding`); uses are made in both.
+    around `loops` (`frontend.repair`); uses are made in both. origin: its number in the text, None for one
+    that the text does not have.
     """
 
     target: Load
@@ -50,6 +51,7 @@ class Assign:
     span: Span
     uses: tuple[Use, ...]
     held: tuple[LoopVar, ...] = ()
+    origin: int | None = field(default=None, compare=False)
 
     @property
     def targets(self) -> tuple[Load, ...]:
@@ -84,6 +86,7 @@ class Best:
     loose: str = ""
     """Why the sign of a zero may differ from C."""
     held: tuple[LoopVar, ...] = ()
+    origin: int | None = field(default=None, compare=False)
 
 
 Statement = Assign | Best

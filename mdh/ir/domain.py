@@ -5,7 +5,7 @@ sum takes `j <= i ? x : 0`. The values say so, and mean the same everywhere. Thi
 conditions off them, so that code can leave out the other points.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mdh.ir.affine import Affine, holds_all
@@ -29,10 +29,11 @@ class StageDomain:
     inside: Stage
 
 
-def domain_of(stage: Stage) -> StageDomain | None:
-    """None if every point may change something."""
-    ranges = {d.name: d.extent for d in stage.dims}
-    kept = {d.name for d in stage.dims if d.kind is not DimKind.PW}
+def domain_of(stage: Stage, turns: Mapping[str, int] = {}) -> StageDomain | None:
+    """None if every point may change something. turns: the number of turns of each loop around the stage, by
+    its variable. It is the same for all points, and may stand in constraints."""
+    ranges = {**{d.name: d.extent for d in stage.dims}, **turns}
+    kept = {*(d.name for d in stage.dims if d.kind is not DimKind.PW), *turns}
     each = [_changes(r, ranges) for r in stage.results]
     if not each or stage.lets:
         return None

@@ -290,6 +290,11 @@ class Program:
     """The loops around stages."""
 
     @cached_property
+    def turns(self) -> dict[str, int]:
+        """How often the loops around stages run, by their variables."""
+        return {x.var: x.trips for x in self.loops}
+
+    @cached_property
     def numbers(self) -> tuple[Scalar, ...]:
         """What kernels may take as numbers: the scalar parameters, and the turns of loops around stages."""
         return (*self.scalars, *(Scalar(x.var, I32) for x in self.loops))

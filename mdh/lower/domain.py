@@ -60,10 +60,15 @@ def around_block(nest: Nest, scope: Scope, body: list[Stmt]) -> list[Stmt]:
         return body
     blocks = {lv.var for lv in nest.levels.all if lv.layer in (Layer.BLK, Layer.CLU)}
     inner = frozenset(lv.var for lv in nest.levels.all) - blocks
-    ranges = nest.ranges(scope)
+    ranges = _ranges(nest, scope)
     conds = [_at_least_zero(nest, f, inner, ranges, scope, most=True) for f in _results(nest)]
     cond = conjunction([c for c in conds if c is not None])
     return body if cond is None else [If(cond, tuple(body))]
+
+
+def _ranges(nest: Nest, scope: Scope) -> Ranges:
+    """Of the variables of levels, and of the numbers of turns of loops around the stage."""
+    return {**nest.ranges(scope), **{n: (0, count - 1) for n, count in nest.program.turns.items()}}
 
 
 def _applies(nest: Nest, scope: Scope) -> bool:
@@ -124,7 +129,7 @@ def _ends(
     nest: Nest, functions: Sequence[Affine], level: Level, inner: frozenset[str], scope: Scope, *, most: bool
 ) -> _Ends:
     """Where all of the functions are >= 0 for some (most) or for all values of the inner variables."""
-    ranges = nest.ranges(scope)
+    ranges = _ranges(nest, scope)
     lows, highs, conds = [], [], []
     for f in functions:
         weight = f.coefficient(level.var)

@@ -5,6 +5,7 @@ order, which decides ties whatever the order of evaluation (state: key, position
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from mdh.ir.construct import equal
@@ -57,8 +58,9 @@ class Fold:
         return self.op is not None and self.op.ordered
 
 
-def folds_of(stage: Stage) -> tuple[Fold, ...]:
-    domain = domain_of(stage)
+def folds_of(stage: Stage, turns: Mapping[str, int] = {}) -> tuple[Fold, ...]:
+    """turns: as of `domain_of`."""
+    domain = domain_of(stage, turns)
     folds = tuple(_fold(stage, r) for r in stage.results)
     if domain is None:
         return folds

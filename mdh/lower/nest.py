@@ -60,7 +60,7 @@ class Nest:
     @cached_property
     def domain(self) -> StageDomain | None:
         """Where points change anything; None: everywhere."""
-        return domain_of(self.stage)
+        return domain_of(self.stage, self.program.turns)
 
     @property
     def levels(self) -> Levels:

@@ -56,4 +56,4 @@ def lower_stage(context: Context, name: str, plan: StagePlan) -> Built:
         return lower_scatter(context, name, plan)
     if any(d.kind is DimKind.PS for d in plan.stage.dims):
         return lower_scan(context, name, plan)
-    return lower_nest(context, name, plan, folds_of(plan.stage))
+    return lower_nest(context, name, plan, folds_of(plan.stage, context.program.turns))

@@ -15,7 +15,8 @@ Access = tuple[Statement, TextAccess]
 
 
 def meets_before(first: Access, then: Access) -> bool:
-    """Whether an instance of the first access runs before one of the other, and touches its element."""
+    """Whether an instance of the first access runs before one of the other in the same turn of loops of the
+    program, and touches its element."""
     one = {v.name: f"a{k}" for k, v in enumerate(first[0].loops)}
     two = {v.name: f"b{k}" for k, v in enumerate(then[0].loops)}
     return least_pair(one, two, _terms(first, then, one, two, 0)) is not None
@@ -47,7 +48,8 @@ def last_box(
     dims = [f"e{k}" for k in range(len(shape))]
     every = last = isl.Set(f"{{ [{', '.join(dims)}] : 1 = 0 }}")
     for a, x in writes:
-        if None in x.index:
+        turns = {v.name for v in a.loops if v.held}
+        if None in x.index or any(f.names & turns for c in x.domain for f in c):
             return None
         names = {v.name: f"a{k}" for k, v in enumerate(a.loops)}
         terms = [f"0 <= {names[v.name]} < {v.extent}" for v in a.loops]
@@ -82,9 +84,10 @@ def _elements(dims: Sequence[str], hidden: Iterable[str], terms: Sequence[str]) 
 
 def _terms(first: Access, then: Access, one: dict[str, str], two: dict[str, str], depth: int) -> list[str]:
     """The first access runs before the other one, touches its element, and is in the same turn of the
-    outermost `depth` loops."""
+    outermost `depth` loops, and of loops of the program."""
     (a, x), (b, y) = first, then
-    common = [v.name for v, w in zip(x.loops, y.loops, strict=False) if v == w]
+    both = [v for v, w in zip(x.loops, y.loops, strict=False) if v == w]
+    common = [v.name for v in both]
     terms = [f"0 <= {one[v.name]} < {v.extent}" for v in a.loops]
     terms += [f"0 <= {two[v.name]} < {v.extent}" for v in b.loops]
     terms += [domain_text(x.domain, one), domain_text(y.domain, two)]
@@ -93,7 +96,7 @@ def _terms(first: Access, then: Access, one: dict[str, str], two: dict[str, str]
         for f, g in zip(x.index, y.index, strict=True)
         if f is not None and g is not None
     ]
-    terms += [f"{one[n]} = {two[n]}" for n in common[:depth]]
+    terms += [f"{one[v.name]} = {two[v.name]}" for k, v in enumerate(both) if k < depth or v.held]
     ordered = (x.position, x.write) < (y.position, y.write)
     terms.append(before([one[n] for n in common], [two[n] for n in common], equal=ordered))
     return terms

@@ -93,15 +93,22 @@ def _solved(stage: Stage, w: _Touch, t: _Touch, kept: list[str] | None) -> tuple
     """Iterations that touch one element and differ in a dimension of `kept`; None: any iterations."""
     names = [d.name for d in stage.dims]
     first, second = ({n: f"{x}{k}" for k, n in enumerate(names)} for x in "ab")
+    # the numbers of turns, which are the same for all points
+    used = [f for x in (w, t) for f in (*x.index, *(f for c in x.domain for f in c)) if f is not None]
+    turns = {n: f"n{k}" for k, n in enumerate(sorted({n for f in used for n in f.names} - set(names)))}
+    one, other = {**first, **turns}, {**second, **turns}
     terms = [f"0 <= {v[d.name]} < {d.extent}" for v in (first, second) for d in stage.dims]
     terms += [
-        f"{affine_text(f, first)} = {affine_text(g, second)}"
+        f"{affine_text(f, one)} = {affine_text(g, other)}"
         for f, g in zip(w.index, t.index, strict=True)
         if f is not None and g is not None
     ]
     if not t.write:
         # what a write leaves as it was, a read may meet
-        terms += [domain_text(w.domain, first), domain_text(t.domain, second)]
+        terms += [domain_text(w.domain, one), domain_text(t.domain, other)]
     if kept is not None:
         terms.append(" or ".join(f"{first[n]} != {second[n]}" for n in kept) or "1 = 0")
+    if turns:
+        whole = " and ".join(f"({x})" for x in terms)
+        terms = [f"exists {', '.join(turns.values())} : {whole}"]
     return least_pair(first, second, terms)

@@ -74,9 +74,7 @@ def explain_program(program: Program) -> tuple[Entries, ...]:
 def explain_plan(plan: Plan, module: Module) -> Explanation:
     stages = tuple(_stage(plan, stage, _kernels(plan, stage, module)) for stage in plan.stages)
     names = [s.name for s in plan.program.stages]
-    loops = tuple(
-        LoopAround(x.name, x.trips, tuple(names[x.first : x.last + 1])) for x in plan.program.loops
-    )
+    loops = tuple(LoopAround(x.name, x.trips, tuple(names[x.first : x.last + 1])) for x in plan.program.loops)
     return Explanation(plan.program.name, plan.machine.name, plan.target, stages, loops)
 
 

@@ -60,5 +60,5 @@ def default_section(
 
 def _inside(shape: Shape, machine: Machine) -> Shape:
     """The stage without its affine conditions. On a CPU, code for points that all hold is a product's."""
-    domain = domain_of(shape.stage) if machine.kind == "cpu" else None
+    domain = domain_of(shape.stage, shape.program.turns) if machine.kind == "cpu" else None
     return shape if domain is None else replace(shape, stage=domain.inside)
