@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from mdh.ir.kernel import Buf, Kernel, Stmt
 from mdh.lower.passes.ahead import read_ahead
 from mdh.lower.passes.barriers import place_barriers
+from mdh.lower.passes.predicate import predicate
 from mdh.lower.passes.prune import prune
 from mdh.lower.passes.reuse import reuse_shared
 from mdh.lower.passes.simplify import simplify
@@ -66,6 +67,7 @@ class Pass:
 
 PASSES = (
     Pass("prune", lambda k, f: prune(k.body)),
+    Pass("predicate", lambda k, f: predicate(k.body, f.bufs), lambda f: not f.cpu),
     Pass("simplify", lambda k, f: simplify(k.body, k.launch)),
     Pass("uniquify", lambda k, f: uniquify(k.body, f.names), lambda f: f.cpu),
     Pass("unswitch", lambda k, f: unswitch(k.body), lambda f: not f.cpu),

@@ -1,0 +1,182 @@
+"""Loops around stages: their order, programs on devices, the folder, and what they refuse to be."""
+
+import json
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mdh.device.api import open_device
+from mdh.device.protocols import Device
+from mdh.diagnostics import Failed
+from mdh.frontend.c.read import read_program
+from mdh.ir.program import Program
+from mdh.ir.turns import Turns, around, run_order, times
+from mdh.lower.run import lower
+from mdh.machine import load_machine
+from mdh.reference.interpreter import interpret_bounded
+from mdh.reference.numbers import numpy_dtype
+from mdh.schedule.model import Schedule
+from mdh.schedule.parser import parse_schedule
+from mdh.source import Source
+from mdh.target.emit import emit
+from mdh.target.folder import folder
+from mdh.target.nvrtc import compile_cubin
+from mdh.target.text import KernelText
+from mdh.tuner.measure.wire import read_text, text_json
+from tests.soundness.verdict import EQUAL, compared
+from tests.support.native import compiler
+from tests.support.pairs import planned
+
+PROGRAMS = {
+    "time steps": """void f(float A[19][19], float B[19][19], const float w[4]) {
+      for (int t = 0; t < 4; t++) {
+        for (int i = 1; i < 18; i++)
+          for (int j = 1; j < 18; j++)
+            B[i][j] = w[t] * (A[i][j] + A[i - 1][j] + A[i + 1][j] + A[i][j - 1] + A[i][j + 1]);
+        for (int i = 1; i < 18; i++)
+          for (int j = 1; j < 18; j++) A[i][j] = B[i][j] - t;
+      } }""",
+    "layers": """#include <math.h>
+      void f(float x[24], const float W[3][24][24], const float b[3][24]) {
+      float y[24];
+      for (int l = 0; l < 3; l++) {
+        for (int i = 0; i < 24; i++) {
+          y[i] = b[l][i];
+          for (int j = 0; j < 24; j++) y[i] += W[l][i][j] * x[j];
+        }
+        for (int i = 0; i < 24; i++) x[i] = fmaxf(y[i], 0);
+      } }""",
+    "sums in turns": """void f(int x[50], int s[1]) {
+      for (int t = 2; t < 7; t += 2) {
+        s[0] = t;
+        for (int i = 0; i < 50; i++) s[0] += x[i];
+        for (int i = 0; i < 50; i++) x[i] = x[i] - s[0] % 5;
+      } }""",
+    "elimination": """void f(float A[21][21]) {
+      for (int k = 0; k < 21; k++)
+        for (int i = k + 1; i < 21; i++)
+          for (int j = k + 1; j < 21; j++) A[i][j] -= A[i][k] * A[k][j] * 0.01f; }""",
+    "two loops": """void f(float x[16], float y[16]) {
+      for (int i = 0; i < 16; i++) y[i] = 1;
+      for (int s = 0; s < 2; s++) {
+        for (int t = 0; t < 3; t++) {
+          for (int i = 0; i < 16; i++) x[i] = 0.5f * y[15 - i] + t;
+          for (int i = 0; i < 15; i++) y[i] = y[i + 1] + x[i];
+        }
+        for (int i = 0; i < 16; i++) x[i] += y[i] * s;
+      }
+      for (int i = 0; i < 16; i++) y[i] += x[i]; }""",
+}
+LOOPS = {"time steps": 1, "layers": 1, "sums in turns": 1, "elimination": 1, "two loops": 2}
+TICKETS = """stage s {
+  1: (de-)comp( 25 ) ( ^ ; ^@combine(ticket) ) ( BLK.x )
+  2: (de-)comp( 5 ) ( ^ ; s:RM[1]@combine(shared) ) ( THR.x )
+}"""
+
+
+@cache
+def _device(spec: str) -> Device:
+    return open_device(spec)
+
+
+def _program(name: str) -> Program:
+    return read_program(Source("f.c", PROGRAMS[name]))
+
+
+def _text(program: Program, device: Device, schedule: Schedule | None = None) -> KernelText:
+    return emit(lower(planned(program, schedule, device.machine, device.target)), program)
+
+
+def _runs_right(program: Program, device: Device, text: KernelText) -> None:
+    rng = np.random.default_rng(4)
+    arrays = {
+        b.name: rng.integers(-3, 4, b.shape).astype(numpy_dtype(b.dtype))
+        for b in program.buffers
+        if not b.temp
+    }
+    assert program.syntax is not None
+    judge = interpret_bounded(program.syntax, arrays, {})
+    for _ in range(2):
+        found = {n: a.copy() for n, a in arrays.items()}
+        device.build(text).call(found, {}).launch()
+        assert compared(program, found, judge, device.spec) == EQUAL
+
+
+def test_the_order_of_items_in_loops() -> None:
+    loops = (Turns("s", "s", 2, 1, 3), Turns("t", "t", 3, 1, 2))
+    found = [(k, tuple(at.values())) for k, at in run_order(loops, 5)]
+    inner = [(k, (t,)) for t in range(3) for k in (1, 2)]
+    turns = [x for s in range(2) for x in [*((k, (s, *at)) for k, at in inner), (3, (s,))]]
+    assert found == [(0, ()), *turns, (4, ())]
+    assert [times(loops, k) for k in range(5)] == [1, 6, 6, 2, 1]
+    assert [(x.first, x.last) for x in around(loops, [1, 2, 1, 3, 1])] == [(1, 6), (1, 3)]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("spec", ["c", "opencl:0", "oclgrind"])
+def test_programs_on_devices(name: str, spec: str) -> None:
+    if spec == "c" and compiler() is None:
+        pytest.skip("no C compiler here")
+    program = _program(name)
+    assert len(program.loops) == LOOPS[name]
+    device = _device(spec)
+    text = _text(program, device)
+    assert read_text(json.loads(json.dumps(text_json(text)))) == text
+    _runs_right(program, device, text)
+
+
+def test_workspaces_begin_anew_in_each_turn() -> None:
+    """The counter of the blocks that have ended must be 0 in front of each sum."""
+    program, device = _program("sums in turns"), _device("oclgrind")
+    schedule = parse_schedule(Source("s.mdh", TICKETS))
+    text = emit(lower(planned(program, schedule, load_machine("h100"), "cuda")), program)
+    assert [x.clear for x in text.launches if x.at] == [True, True] * 3
+    files = folder(text, program, "", arch="sm_90")
+    assert files["f_launch.cu"].count("cudaMemsetAsync") == 3
+    _runs_right(program, device, _text(program, device))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_texts_for_cuda(name: str) -> None:
+    program, machine = _program(name), load_machine("h100")
+    text = emit(lower(planned(program, None, machine, "cuda")), program)
+    assert compile_cubin(text, "sm_90")
+
+
+@pytest.mark.skipif(shutil.which("cc") is None or shutil.which("make") is None, reason="no C compiler here")
+def test_the_folder_has_the_loops(tmp_path: Path) -> None:
+    source = tmp_path / "two.c"
+    source.write_text(PROGRAMS["two loops"])
+    command = ["python", "-m", "mdh", "compile", str(source), "--device", "c", "-o", str(tmp_path / "out")]
+    subprocess.run([sys.executable, *command[1:]], check=True, capture_output=True)
+    launcher = (tmp_path / "out" / "f_launch.c").read_text()
+    assert "for (int s = 0; s < 2; ++s) {" in launcher and "for (int t = 0; t < 3; ++t) {" in launcher
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert [x["turns"] for x in manifest["loops"]] == [2, 3]
+    subprocess.run(["make", "-s"], cwd=tmp_path / "out", check=True, capture_output=True)
+    done = subprocess.run(["./f"], cwd=tmp_path / "out", capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "ok" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # the counter chooses what is written
+        "void f(float x[9][9]) { for (int k = 1; k < 9; k++) for (int i = 0; i < 9; i++)"
+        " x[k][i] = x[k - 1][8 - i]; }",
+        # a recurrence has no loops left inside
+        "void f(float x[99]) { for (int i = 1; i < 99; i++) x[i] = x[i] / x[i - 1]; }",
+        # a local has kept what the first turn overwrites
+        "void f(float x[9]) { float c = x[0]; for (int t = 0; t < 3; t++)"
+        " for (int i = 0; i < 9; i++) x[i] = x[i] * c - x[8 - i]; }",
+    ],
+)
+def test_what_is_no_loop_around_stages(text: str) -> None:
+    with pytest.raises(Failed) as failed:
+        read_program(Source("f.c", text))
+    assert failed.value.diagnostics[0].code == "C150"
