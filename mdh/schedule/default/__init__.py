@@ -47,7 +47,9 @@ def default_section(
         outline = scan(shape, machine)
     elif (unrolled := by_constants(shape, machine)) is not None:
         outline = unrolled
-    elif (found := find_contraction(inside := _inside(shape, machine))) is not None:
+    elif (
+        found := find_contraction(inside := _inside(shape, machine), gpu=machine.kind != "cpu")
+    ) is not None:
         outline = contraction(inside, found, machine, target, joining)
     elif shape.of_kind(DimKind.PW):
         outline = reduction(joined(shape), machine, target, adding=joining is Joining.IN_PLACE)

@@ -22,8 +22,11 @@ FUSED = 0.95
 """Of the estimate, from which on fused dimensions are believed to be faster without tensor cores."""
 
 
-def find_contraction(shape: Shape) -> Contraction | None:
-    """The two operands with the largest rows x columns; None if no two inputs are combined like this."""
+def find_contraction(shape: Shape, *, gpu: bool = False) -> Contraction | None:
+    """The two operands with the largest rows x columns; None if no two inputs are combined like this.
+
+    gpu: copies of operands lie in registers, too.
+    """
     results, reduced = shape.of_kind(DimKind.CC), shape.of_kind(DimKind.PW)
     operands = [
         a
@@ -32,6 +35,13 @@ def find_contraction(shape: Shape) -> Contraction | None:
     ]
     found: list[tuple[int, Contraction]] = []
     for first, second in permutations(operands, 2):
+        if (
+            gpu
+            and first.buffer != second.buffer
+            and max(map(shape.patterns, (first.buffer, second.buffer))) > 1
+        ):
+            # registers hold what all reads of a thread need
+            continue
         rows = tuple(d for d in results if shape.uses(first, d) and not shape.uses(second, d))
         columns = tuple(d for d in results if shape.uses(second, d) and not shape.uses(first, d))
         shared = [k for k in reduced if shape.uses(first, k) and shape.uses(second, k)]

@@ -207,6 +207,6 @@ def _packed(shape: Shape, found: Contraction, width: int, machine: Machine) -> d
     tiles = {found.columns[0]: width, **{d: shape.extents[d] for d in found.reduced}}
     size = shape.footprint(found.second, tiles) * shape.element_bytes(found.second)
     reused = prod(shape.extents[d] for d in found.rows) >= REUSE
-    if not reused or found.first == found.second or size > machine.shared_per_block * 3 // 4:
+    if not reused or shape.patterns(found.second) > 1 or size > machine.shared_per_block * 3 // 4:
         return {}
     return {found.second: shared_copy(shape, found.second, found.columns[0], pad=False)}

@@ -15,6 +15,8 @@ THREADS = 256
 TRANSPOSE = 32
 """Rows and columns of a transposed tile: one warp reads a row, one writes a column."""
 GROUPS_PER_CORE = 8
+ALONE = 1 << 12
+"""Points of a map that one core has finished before another one has woken up."""
 
 
 def map_stage(shape: Shape, machine: Machine) -> ScheduleBuilder:
@@ -61,11 +63,12 @@ def map_cpu(outline: ScheduleBuilder, x: int, machine: Machine) -> None:
     lanes = vector_lanes(shape, x, machine)
     dims = shape.of_kind(DimKind.CC)
     wanted = GROUPS_PER_CORE * machine.units
-    tiles = outer_tiles(shape, [d for d in dims if d != x], wanted)
+    alone = prod(extents) <= ALONE
+    tiles = {} if alone else outer_tiles(shape, [d for d in dims if d != x], wanted)
     groups = 1
     for d, tile in tiles.items():
         groups *= ceil_div(extents[d], tile)
-    if groups < wanted:
+    if groups < wanted and not alone:
         tiles[x] = round_up(ceil_div(extents[x], ceil_div(wanted, groups)), 8 * lanes)
     outline.step(tiles, dict(block_axes(tiles, extents, machine)))
     if lanes > 1 and outline.tiles[x] >= lanes:

@@ -143,6 +143,11 @@ class Shape:
     def reads_of(self, buffer: str) -> tuple[ShapeAccess, ...]:
         return tuple(a for a in self.reads if a.buffer == buffer)
 
+    def patterns(self, buffer: str) -> int:
+        """In how many ways the dimensions move the reads of a buffer. A copy holds what all of them read."""
+        moved = (tuple(None if f is None else f.terms for f in a.index) for a in self.reads_of(buffer))
+        return len(set(moved))
+
     def element_bytes(self, buffer: str) -> int:
         return self.program.buffer_of[buffer].dtype.bytes
 
