@@ -15,7 +15,6 @@ void atax(const double A[restrict M][N], const double x[restrict N], double y[re
   #pragma omp parallel for reduction(+ : y[ : N])
   for (int i = 0; i < M; i++) {
     tmp[i] = 0;
-    #pragma omp simd reduction(+ : tmp[i : 1])
     for (int j = 0; j < N; j++)
       tmp[i] += A[i][j] * x[j];
     #pragma omp simd

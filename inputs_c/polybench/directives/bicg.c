@@ -15,7 +15,6 @@ void bicg(const double A[restrict N][M], double s[restrict M], double q[restrict
   #pragma omp parallel for reduction(+ : s[ : M])
   for (int i = 0; i < N; i++) {
     q[i] = 0;
-    #pragma omp simd reduction(+ : q[i : 1])
     for (int j = 0; j < M; j++) {
       s[j] += r[i] * A[i][j];
       q[i] += A[i][j] * p[j];

@@ -1,5 +1,5 @@
 // The lower factor of a positive definite matrix, over its lower triangle.
-// With OpenMP directives, and the promise that arrays are distinct.
+// No directive of OpenMP helps: each element waits for those to its left, and is itself the running sum.
 #include <math.h>
 
 #ifndef N
@@ -9,12 +9,10 @@
 void cholesky(double A[restrict N][N]) {
   for (int i = 0; i < N; i++) {
     for (int j = 0; j < i; j++) {
-      #pragma omp simd reduction(+ : A[i][j : 1])
       for (int k = 0; k < j; k++)
         A[i][j] -= A[i][k] * A[j][k];
       A[i][j] /= A[j][j];
     }
-    #pragma omp simd reduction(+ : A[i][i : 1])
     for (int k = 0; k < i; k++)
       A[i][i] -= A[i][k] * A[i][k];
     A[i][i] = sqrt(A[i][i]);

@@ -22,7 +22,6 @@ void gemver(double alpha, double beta, double A[restrict N][N], const double u1[
     x[i] += z[i];
   #pragma omp parallel for
   for (int i = 0; i < N; i++)
-    #pragma omp simd reduction(+ : w[i : 1])
     for (int j = 0; j < N; j++)
       w[i] += alpha * A[i][j] * x[j];
 }

@@ -8,7 +8,6 @@ void mvt(double x1[restrict N], double x2[restrict N], const double y1[restrict 
          const double y2[restrict N], const double A[restrict N][N]) {
   #pragma omp parallel for
   for (int i = 0; i < N; i++)
-    #pragma omp simd reduction(+ : x1[i : 1])
     for (int j = 0; j < N; j++)
       x1[i] += A[i][j] * y1[j];
   #pragma omp parallel for simd

@@ -1,5 +1,5 @@
 // The most pairs of bases that an RNA strand folds into. Bases are 0 to 3; a pair adds up to 3.
-// With OpenMP directives, and the promise that arrays are distinct.
+// No directive of OpenMP helps: each element waits for those below it and to its left.
 #ifndef N
 #define N 2500
 #endif
@@ -14,7 +14,6 @@ void nussinov(const int seq[restrict N], int table[restrict N][N]) {
       int paired = table[i + 1][j - 1] + (i < j - 1 && seq[i] + seq[j] == 3 ? 1 : 0);
       if (paired > table[i][j])
         table[i][j] = paired;
-      #pragma omp simd reduction(max : table[i][j : 1])
       for (int k = i + 1; k < j; k++)
         if (table[i][k] + table[k + 1][j] > table[i][j])
           table[i][j] = table[i][k] + table[k + 1][j];

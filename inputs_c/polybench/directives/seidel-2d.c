@@ -1,5 +1,5 @@
 // The mean of nine neighbours in place, so that some of them are already new.
-// No directive helps: each point waits for its neighbours above and to the left.
+// No directive of OpenMP helps: each point waits for its neighbours above and to the left.
 #ifndef N
 #define N 2000
 #endif
