@@ -15,7 +15,6 @@ void doitgen(double A[restrict NR][NQ][NP], const double C4[restrict NP][NP]) {
   #pragma omp parallel for collapse(2) private(sum)
   for (int r = 0; r < NR; r++)
     for (int q = 0; q < NQ; q++) {
-      #pragma omp simd
       for (int p = 0; p < NP; p++) {
         sum[p] = 0;
         for (int s = 0; s < NP; s++)
