@@ -103,7 +103,7 @@ def exact_form(e: Expr, ranges: Mapping[str, tuple[int, int]]) -> Affine | None:
     Signed operations do not overflow in valid C. Conversions and unsigned operations may, and then wrap.
     """
     for part in walk(e):
-        widened = isinstance(part, Cast) and _holds_all(part.dtype, part.arg.dtype)
+        widened = isinstance(part, Cast) and holds_all(part.dtype, part.arg.dtype)
         if (
             widened
             or isinstance(part, Const | Var)
@@ -120,7 +120,7 @@ def exact_form(e: Expr, ranges: Mapping[str, tuple[int, int]]) -> Affine | None:
     return from_expr(e)
 
 
-def _holds_all(t: DType, other: DType) -> bool:
+def holds_all(t: DType, other: DType) -> bool:
     """Whether every value of type `other` is a value of type `t`."""
     if t.is_float or other.is_float:
         return False

@@ -16,6 +16,7 @@ from mdh.lower.boxes import boxed, emit_boxed, emit_boxed_loop, inflight, releas
 from mdh.lower.close import close_region, open_region
 from mdh.lower.close_boxed import clips, close_boxed, result_boxes
 from mdh.lower.copies import emit_copy, plan_copies
+from mdh.lower.domain import around_block, split
 from mdh.lower.finish import stated_width
 from mdh.lower.fragments import stated
 from mdh.lower.group_atoms import emit_group_atoms
@@ -61,10 +62,12 @@ def emit_block(nest: Nest, leaf: Leaf) -> list[Stmt]:
     ]
     scope = Scope(leaf)
     if not edges or nest.role is Role.LOAD or clips(nest, {lv.dim for lv in edges}):
-        return emit(nest, scope)
-    if all(nest.stage.dims[lv.dim].kind is not DimKind.CC for lv in edges):
-        return _around(nest, scope, _versions(nest, edges, scope, _item))
-    return _versions(nest, edges, scope, emit)
+        body = emit(nest, scope)
+    elif all(nest.stage.dims[lv.dim].kind is not DimKind.CC for lv in edges):
+        body = _around(nest, scope, _versions(nest, edges, scope, _item))
+    else:
+        body = _versions(nest, edges, scope, emit)
+    return around_block(nest, scope, body)
 
 
 def _versions(nest: Nest, edges: list[Level], scope: Scope, emit: Emit) -> list[Stmt]:
@@ -168,8 +171,10 @@ def _item(nest: Nest, scope: Scope) -> list[Stmt]:
     match nest.items[scope.position]:
         case int(step):
             return _step(nest, step, scope)
+        case Level(layer=Layer.VEC) as level:
+            return [_lanes(nest, level, scope, scope.at(scope.position + 1))]
         case Level() as level:
-            return _loop(nest, level, scope)
+            return split(nest, level, scope, _loop)
 
 
 def _leaf(nest: Nest, scope: Scope) -> list[Stmt]:
@@ -222,8 +227,6 @@ def _step(nest: Nest, number: int, scope: Scope) -> list[Stmt]:
 def _loop(nest: Nest, level: Level, scope: Scope) -> list[Stmt]:
     """A loop of the code order: as a whole, or with a separate last part where the edge cuts it."""
     inner = scope.at(scope.position + 1)
-    if level.layer is Layer.VEC:
-        return [_lanes(nest, level, scope, inner)]
     if level.open is not None:
         return _open_loop(nest, level, scope, inner)
     part = open_part(nest, level, scope, nest.below(scope.position))

@@ -5,9 +5,10 @@ order, which decides ties whatever the order of evaluation (state: key, position
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mdh.ir.construct import equal
+from mdh.ir.domain import domain_of
 from mdh.ir.dtype import I32, I64, DType, integer_range
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Select, Var
 from mdh.ir.factor import factored
@@ -34,6 +35,8 @@ class Fold:
     """The C begins at the operator's identity, which is then the result of no points."""
     factor: Expr | None = None
     """Of a finished sum: all its terms share it."""
+    inside: tuple[Expr, ...] = ()
+    """The values where the point is in the stage's domain, if it has one."""
 
     @property
     def record(self) -> bool:
@@ -55,7 +58,12 @@ class Fold:
 
 
 def folds_of(stage: Stage) -> tuple[Fold, ...]:
-    return tuple(_fold(stage, r) for r in stage.results)
+    domain = domain_of(stage)
+    folds = tuple(_fold(stage, r) for r in stage.results)
+    if domain is None:
+        return folds
+    pairs = zip(folds, domain.inside.results, strict=True)
+    return tuple(replace(fold, inside=(r.values[0], *fold.values[1:])) for fold, r in pairs)
 
 
 def _fold(stage: Stage, r: Result) -> Fold:

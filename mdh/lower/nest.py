@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from mdh.decompose.accesses import affine_index
 from mdh.hardware import Combine, Layer, Space
 from mdh.ir.affine import Affine, to_expr
 from mdh.ir.construct import ZERO, add, conjunction, div, less, mod, sub
+from mdh.ir.domain import StageDomain, domain_of
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Const, Expr, Load, Var, map_children, substitute
 from mdh.ir.kernel import Buf, Stmt
@@ -54,6 +56,11 @@ class Nest:
     @property
     def stage(self) -> Stage:
         return self.plan.stage
+
+    @cached_property
+    def domain(self) -> StageDomain | None:
+        """Where points change anything; None: everywhere."""
+        return domain_of(self.stage)
 
     @property
     def levels(self) -> Levels:

@@ -20,7 +20,8 @@ def emit_point(nest: Nest, scope: Scope) -> list[Stmt]:
     """All results of the stage."""
     body: list[Stmt] = []
     for f, fold in enumerate(nest.folds):
-        values = tuple(nest.translate(v, scope) for v in fold.values)
+        own = fold.inside if scope.in_domain else fold.values
+        values = tuple(nest.translate(v, scope) for v in own)
         regions = nest.regions_of(f)
         if fold.op is not None:
             body.extend(_update(nest, f, regions[-1], values, scope))

@@ -227,6 +227,8 @@ class Scope:
     """Last values of loops that end early, whether or not this is the part in which they do."""
     inside: frozenset[int] = frozenset()
     """Dimensions with an open extent whose points all exist here."""
+    in_domain: bool = False
+    """Whether all points here are in the stage's domain."""
     ahead: NextFragments | None = None
     """Of the loop around atoms, if their fragments are loaded ahead."""
 

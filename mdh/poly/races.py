@@ -3,16 +3,17 @@
 A point is an iteration of the dimensions that are not reduced. Points of a stage run in parallel, in any
 order, and so do all results of the stage. So no point may write what another one reads or writes, and no
 result may write what another one does. This checks the stage alone, by its expressions as they are lowered,
-wherever they come from.
+wherever they come from. A write that leaves the element as it was is none for reads (`ir.domain`).
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mdh.ir.affine import Affine, from_expr
-from mdh.ir.expr import Load, loads
+from mdh.ir.clauses import EVERYWHERE, Domain
+from mdh.ir.domain import changed_where, guarded_loads, holding
 from mdh.ir.program import DimKind, Result, Stage
-from mdh.poly.sets import Point, affine_text, least_pair
+from mdh.poly.sets import Point, affine_text, domain_text, least_pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,8 @@ class Race:
 class _Touch:
     """An access of result number `result`: of each iteration, or (`start`) of each chain of prefixes.
 
-    shared: several units make it for one point, as when they read the terms of a reduction.
+    shared: several units make it for one point, as when they read the terms of a reduction. domain: where a
+    read matters, or where a write changes the element.
     """
 
     result: int
@@ -38,12 +40,14 @@ class _Touch:
     write: bool
     start: bool = False
     shared: bool = False
+    domain: Domain = EVERYWHERE
 
 
 def races(stage: Stage) -> Iterator[Race]:
     """Every pair of accesses that touch the same element in different points or results, with one example."""
     reduced = any(d.kind is DimKind.PW for d in stage.dims)
-    touches = [t for n, r in enumerate(stage.results) for t in _touches(n, r, reduced=reduced)]
+    ranges = {d.name: d.extent for d in stage.dims}
+    touches = [t for n, r in enumerate(stage.results) for t in _touches(n, r, ranges, reduced=reduced)]
     for w in (t for t in touches if t.write):
         for t in touches:
             if t.buffer != w.buffer or (stage.scattered and (t.write or t.start)):
@@ -54,23 +58,18 @@ def races(stage: Stage) -> Iterator[Race]:
                 yield Race(w.buffer, found[0], found[1], t.write)
 
 
-def _touches(number: int, r: Result, *, reduced: bool) -> Iterator[_Touch]:
+def _touches(number: int, r: Result, ranges: dict[str, int], *, reduced: bool) -> Iterator[_Touch]:
     for o in r.outputs:
-        yield _Touch(number, o.buffer, tuple(map(from_expr, o.index)), True)
-    for start in r.starts:
-        for x in () if start is None else loads(start):
-            yield _read(number, x, start=True)
-    for e in r.values:
-        for x in loads(e):
-            yield _read(number, x, shared=reduced and r.op is not None)
-    for o in r.outputs:
-        for e in (o.value, *o.index):
-            for x in loads(e):
-                yield _read(number, x)
-
-
-def _read(number: int, x: Load, *, start: bool = False, shared: bool = False) -> _Touch:
-    return _Touch(number, x.buffer, tuple(map(from_expr, x.index)), False, start, shared)
+        yield _Touch(
+            number, o.buffer, tuple(map(from_expr, o.index)), True, domain=changed_where(r, o, ranges)
+        )
+    reads = [(start, True, False) for start in r.starts if start is not None]
+    reads += [(e, False, reduced and r.op is not None) for e in r.values]
+    reads += [(e, False, False) for o in r.outputs for e in (o.value, *o.index)]
+    for e, start, shared in reads:
+        for x, conds in guarded_loads(e):
+            index = tuple(map(from_expr, x.index))
+            yield _Touch(number, x.buffer, index, False, start, shared, holding(conds, ranges))
 
 
 def _meeting(stage: Stage, w: _Touch, t: _Touch) -> tuple[Point, Point] | None:
@@ -100,6 +99,9 @@ def _solved(stage: Stage, w: _Touch, t: _Touch, kept: list[str] | None) -> tuple
         for f, g in zip(w.index, t.index, strict=True)
         if f is not None and g is not None
     ]
+    if not t.write:
+        # what a write leaves as it was, a read may meet
+        terms += [domain_text(w.domain, first), domain_text(t.domain, second)]
     if kept is not None:
         terms.append(" or ".join(f"{first[n]} != {second[n]}" for n in kept) or "1 = 0")
     return least_pair(first, second, terms)

@@ -19,7 +19,8 @@ from mdh.ir.program import DimKind, Operator
 from mdh.ir.statement import Phase, PlacedStatement
 from mdh.poly import legality
 from mdh.poly.sets import before
-from tests.soundness.generator import random_statements
+from tests.soundness.faults_varying import VARYING_FAULTS
+from tests.soundness.generator import VARYING_FROM, random_statements
 from tests.soundness.trial import Ready, examined
 from tests.soundness.verdict import Verdict
 from tests.support.workers import run_tasks
@@ -276,6 +277,7 @@ FAULTS: dict[str, Callable[[], list[Patch]]] = {
     "a minimum is a maximum": lambda: [
         (pieces, "update_of", _kept_value(_mistaken, updates.update_of))
     ],
+    **VARYING_FAULTS,
 }  # fmt: skip
 
 
@@ -285,8 +287,9 @@ def _mistaken(u: Any) -> Any:
 
 
 def find(fault: str, seeds: Sequence[int]) -> Found:
-    """The first of `seeds` that shows the fault."""
-    for tried, seed in enumerate(seeds, 1):
+    """The first of `seeds` that shows the fault. Faults of varying ends count from VARYING_FROM."""
+    first = VARYING_FROM if fault in VARYING_FAULTS else 0
+    for tried, seed in enumerate((first + s for s in seeds), 1):
         tree = random_statements(seed)
         with planted(FAULTS[fault]()):
             verdict = examined(tree, seed)

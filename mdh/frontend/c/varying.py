@@ -71,7 +71,7 @@ def varying_loop(h: VaryingHeader, box: Box, taken: set[str], span: Span) -> tup
     reached = (value + h.start.scale(-1)).scale(sign)
     ended = (end + value.scale(-1)).scale(sign).shift(-1)
     conds = [f for f, varies in ((reached, h.start.terms), (ended, end.terms)) if varies]
-    return loop, tuple(_at_least_zero(f, h) for f in conds)
+    return loop, tuple(_at_least_zero(f) for f in conds)
 
 
 def _few(trips: int, h: VaryingHeader) -> int:
@@ -94,7 +94,7 @@ def _check_type(h: VaryingHeader, end: Affine, box: Box) -> None:
             raise fail("C132", what, h.at_bound, help="declare it with a wider, signed type")
 
 
-def _at_least_zero(f: Affine, h: VaryingHeader) -> Expr:
+def _at_least_zero(f: Affine) -> Expr:
     """f >= 0 as a comparison of two sums without negative terms."""
     more = Affine.of({n: c for n, c in f.terms if c > 0})
     less = Affine.of({n: -c for n, c in f.terms if c < 0})

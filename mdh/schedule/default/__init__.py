@@ -5,7 +5,10 @@ is staged where. All functions are pure functions of a stage and a machine. The 
 write, for every size.
 """
 
+from dataclasses import replace
+
 from mdh.cost.gpu import Joining
+from mdh.ir.domain import domain_of
 from mdh.ir.program import DimKind, Program, Stage
 from mdh.machine import Machine
 from mdh.schedule.default.constants import by_constants
@@ -44,8 +47,8 @@ def default_section(
         outline = scan(shape, machine)
     elif (unrolled := by_constants(shape, machine)) is not None:
         outline = unrolled
-    elif (found := find_contraction(shape)) is not None:
-        outline = contraction(shape, found, machine, target, joining)
+    elif (found := find_contraction(inside := _inside(shape, machine))) is not None:
+        outline = contraction(inside, found, machine, target, joining)
     elif shape.of_kind(DimKind.PW):
         outline = reduction(joined(shape), machine, target, adding=joining is Joining.IN_PLACE)
     elif is_stencil(shape):
@@ -53,3 +56,9 @@ def default_section(
     else:
         outline = map_stage(joined(shape), machine)
     return outline.section(stage.name)
+
+
+def _inside(shape: Shape, machine: Machine) -> Shape:
+    """The stage without its affine conditions. On a CPU, code for points that all hold is a product's."""
+    domain = domain_of(shape.stage) if machine.kind == "cpu" else None
+    return shape if domain is None else replace(shape, stage=domain.inside)

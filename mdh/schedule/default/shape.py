@@ -99,8 +99,18 @@ class Shape:
     def uses(self, access: ShapeAccess, dim: int) -> bool:
         return self.stage.dims[dim].name in access.dims
 
+    @cached_property
+    def _strides(self) -> dict[tuple[ShapeAccess, int], int]:
+        """What `stride` has found; searches for a good tile ask for it thousands of times."""
+        return {}
+
     def stride(self, access: ShapeAccess, dim: int) -> int:
         """Elements between neighbours along the dimension; 0 if the access moves by data or not at all."""
+        if (access, dim) not in self._strides:
+            self._strides[access, dim] = self._stride(access, dim)
+        return self._strides[access, dim]
+
+    def _stride(self, access: ShapeAccess, dim: int) -> int:
         shape = self.program.buffer_of[access.buffer].shape
         name = self.stage.dims[dim].name
         steps = (
@@ -117,6 +127,16 @@ class Shape:
 
     def contiguous(self, access: ShapeAccess) -> int | None:
         """The dimension along which the access is contiguous; the largest if there are several."""
+        if access not in self._runs:
+            self._runs[access] = self._contiguous(access)
+        return self._runs[access]
+
+    @cached_property
+    def _runs(self) -> dict[ShapeAccess, int | None]:
+        """What `contiguous` has found."""
+        return {}
+
+    def _contiguous(self, access: ShapeAccess) -> int | None:
         found = [d for d, n in enumerate(self.extents) if n > 1 and abs(self.stride(access, d)) == 1]
         return max(found, key=lambda d: self.extents[d], default=None)
 

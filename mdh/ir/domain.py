@@ -1,0 +1,208 @@
+"""Where the points of a stage change anything, if its bounds or conditions are affine.
+
+A stage is a box of points. Conditions choose some of them: `for (j = 0; j <= i; j++)` is a box in which the
+sum takes `j <= i ? x : 0`. The values say so, and mean the same everywhere. This module reads the affine
+conditions off them, so that code can leave out the other points.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from mdh.ir.affine import Affine, holds_all
+from mdh.ir.clauses import EVERYWHERE, OPPOSITE, Domain, clauses_of
+from mdh.ir.dtype import I32
+from mdh.ir.expr import Binary, Cast, Expr, Load, Select, Unary, Var, children, without_casts
+from mdh.ir.program import Condition, DimKind, Output, Result, Stage, combined_where
+
+Constraints = frozenset[Affine]
+"""Functions of dimensions by name; all are >= 0 in the domain."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageDomain:
+    """points: outside of them no point changes what a result has combined. results: those among them that are
+    functions of kept dimensions, and outside of which no output changes. inside: what the stage computes
+    where all of `points` hold."""
+
+    points: Constraints
+    results: Constraints
+    inside: Stage
+
+
+def domain_of(stage: Stage) -> StageDomain | None:
+    """None if every point may change something."""
+    ranges = {d.name: d.extent for d in stage.dims}
+    kept = {d.name for d in stage.dims if d.kind is not DimKind.PW}
+    each = [_changes(r, ranges) for r in stage.results]
+    if not each or stage.lets:
+        return None
+    points = frozenset.intersection(*each)
+    if not points:
+        return None
+    over_kept = frozenset(f for f in points if f.names <= kept)
+    stored = frozenset(f for f in over_kept if all(_kept_by(r, f, ranges) for r in stage.results))
+    inside = tuple(_assuming(r, points, ranges) for r in stage.results)
+    return StageDomain(points, stored, replace(stage, results=inside))
+
+
+def _changes(r: Result, ranges: dict[str, int]) -> Constraints:
+    """The constraints under which a result's value changes its state."""
+    if r.op is None:
+        o = r.outputs[0]
+        return (
+            _constraints(_unlike(r.values[0], o), ranges)
+            if len(r.outputs) == 1 and _passes(o)
+            else frozenset()
+        )
+    return _constraints(combined_where(r.values[0], r.op, r.types[0])[0], ranges)
+
+
+def _kept_by(r: Result, f: Affine, ranges: dict[str, int]) -> bool:
+    """Whether all outputs stay as they are where f < 0, if no value joins the state there."""
+    if r.op is None:
+        return True
+    own, *others = r.outputs
+    start = r.starts[0]
+    starts = start is not None and len(r.starts) == 1 and _same(start, own, f, ranges)
+    return starts and _passes(own) and all(f in _constraints(_unlike(o.value, o), ranges) for o in others)
+
+
+def _same(e: Expr, o: Output, f: Affine, ranges: dict[str, int]) -> bool:
+    """Whether `e` is the old element of `o` where f < 0."""
+    if _is_own(e, o):
+        return True
+    return f in _constraints(_unlike(e, o), ranges)
+
+
+def _unlike(e: Expr, o: Output) -> tuple[Condition, ...]:
+    """Conditions under which `e` is anything but the element of `o` as it was."""
+    match e:
+        case Cast(arg) if _widens(e):
+            return _unlike(arg, o)
+        case Select(cond, then, other) if _is_own(other, o):
+            return ((cond, True), *_unlike(then, o))
+        case Select(cond, then, other) if _is_own(then, o):
+            return ((cond, False), *_unlike(other, o))
+        case _:
+            return ()
+
+
+def _is_own(e: Expr, o: Output) -> bool:
+    while isinstance(e, Cast) and _widens(e):
+        e = e.arg
+    return isinstance(e, Load) and e.buffer == o.buffer and e.index == o.index
+
+
+def _widens(e: Cast) -> bool:
+    """Whether the cast keeps every value, so that a cast back gives what there was."""
+    old, new = e.arg.dtype, e.dtype
+    if new.is_float and old.is_float:
+        return new.bits > old.bits
+    return holds_all(new, old)
+
+
+def _passes(o: Output) -> bool:
+    """Whether the output is the state as it is."""
+    return isinstance(without_casts(o.value), Var)
+
+
+def changed_where(r: Result, o: Output, ranges: dict[str, int]) -> Domain:
+    """A domain outside of which output `o` of the result stays as it is."""
+    epilogue = _unlike(o.value, o)
+    if epilogue:
+        return holding(epilogue, ranges)
+    if not _passes(o):
+        return EVERYWHERE
+    if r.op is None:
+        return holding(_unlike(r.values[0], o), ranges)
+    start, joins = r.starts[0], combined_where(r.values[0], r.op, r.types[0])[0]
+    if start is None or len(r.starts) > 1 or not joins:
+        return EVERYWHERE
+    begins = () if _is_own(start, o) else holding(_unlike(start, o), ranges)
+    return (*holding(joins, ranges), *begins)
+
+
+def guarded_loads(e: Expr, conds: tuple[Condition, ...] = ()) -> Iterator[tuple[Load, tuple[Condition, ...]]]:
+    """Every load of an expression, with the conditions under which its value matters."""
+    match e:
+        case Select(cond, then, other):
+            yield from guarded_loads(cond, conds)
+            yield from guarded_loads(then, (*conds, (cond, True)))
+            yield from guarded_loads(other, (*conds, (cond, False)))
+        case Binary("&&" | "||", left, right):
+            yield from guarded_loads(left, conds)
+            yield from guarded_loads(right, (*conds, (left, e.op == "&&")))
+        case Load():
+            yield e, conds
+            for i in e.index:
+                yield from guarded_loads(i, conds)
+        case _:
+            for c in children(e):
+                yield from guarded_loads(c, conds)
+
+
+def holding(conds: Sequence[Condition], ranges: dict[str, int]) -> Domain:
+    """Where all of the conditions hold, as far as they are affine."""
+    return clauses_of(tuple(c if holds else Unary("!", c, I32) for c, holds in conds), ranges)
+
+
+def _constraints(conds: Sequence[Condition], ranges: dict[str, int]) -> Constraints:
+    return frozenset(f for c in conds for part in _conjuncts(c) for f in _affine(part, ranges))
+
+
+def _conjuncts(c: Condition) -> Iterator[Condition]:
+    match c:
+        case (Binary("&&", left, right), True):
+            yield from _conjuncts((left, True))
+            yield from _conjuncts((right, True))
+        case (Unary("!", arg), holds):
+            yield from _conjuncts((arg, not holds))
+        case _:
+            yield c
+
+
+def _affine(c: Condition, ranges: dict[str, int]) -> tuple[Affine, ...]:
+    """The functions that are >= 0 exactly where the condition holds; empty if it is not of that form."""
+    cond, holds = c
+    if not isinstance(cond, Binary) or cond.op not in OPPOSITE:
+        return ()
+    whole = cond if holds else Unary("!", cond, I32)
+    found = clauses_of((whole,), ranges)
+    if len(found) != 1 or any(not f.names <= ranges.keys() for f in found[0]):
+        return ()
+    return found[0]
+
+
+def _assuming(r: Result, known: Constraints, ranges: dict[str, int]) -> Result:
+    """The result where all of `known` hold: conditions that they imply are gone."""
+
+    def plain(e: Expr) -> Expr:
+        match e:
+            case Cast(arg):
+                return replace(e, arg=plain(arg))
+            case Select(cond, then, other):
+                for side, away, holds in ((then, other, True), (other, then, False)):
+                    parts = list(_conjuncts((cond, holds)))
+                    left = [p for p in parts if not _implied(p, known, ranges)]
+                    if len(left) < len(parts):
+                        return _select(left, plain(side), away, e)
+                return e
+            case _:
+                return e
+
+    values = (plain(r.values[0]), *r.values[1:])
+    starts = tuple(None if s is None else plain(s) for s in r.starts)
+    return replace(r, values=values, starts=starts)
+
+
+def _implied(c: Condition, known: Constraints, ranges: dict[str, int]) -> bool:
+    found = _affine(c, ranges)
+    return bool(found) and known.issuperset(found)
+
+
+def _select(conds: Sequence[Condition], then: Expr, other: Expr, old: Select) -> Expr:
+    """`then` where all of `conds` hold, else `other`."""
+    for cond, holds in reversed(conds):
+        then = replace(old, cond=cond, then=then, other=other) if holds else replace(
+            old, cond=cond, then=other, other=then)  # fmt: skip
+    return then
