@@ -7,6 +7,7 @@ from statistics import median
 
 from mdh.cost.work import compulsory_bytes, operations, peak_of, work_of
 from mdh.ir.plan import Plan
+from mdh.ir.turns import times
 from mdh.language import LANGUAGES
 from mdh.results.comparison import Entry, Platform, Portability, Roof, Row, RowKind, Spread
 
@@ -56,12 +57,13 @@ def roof_of(plan: Plan) -> Roof | None:
     machine, seconds, memory = plan.machine, 0.0, 0.0
     tensor_cores = LANGUAGES[plan.target].tensor_cores
     inside = work_of(plan)[1] <= machine.caches[-1]
-    for stage, program in ((s.stage, s.program) for s in plan.stages):
+    for number, (stage, program) in enumerate((s.stage, s.program) for s in plan.stages):
+        turns = times(plan.program.loops, number)
         peak = peak_of(machine, stage, tensor_cores=tensor_cores, allowed=plan.program.allowed)
         arithmetic = operations(stage) / peak
         moved = 0.0 if inside else compulsory_bytes(program, stage) / machine.bandwidth
-        seconds += max(arithmetic, moved)
-        memory += moved if moved > arithmetic else 0.0
+        seconds += turns * max(arithmetic, moved)
+        memory += turns * moved if moved > arithmetic else 0.0
     return Roof(seconds, "memory" if memory > seconds / 2 else "arithmetic") if seconds else None
 
 

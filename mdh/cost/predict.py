@@ -6,6 +6,7 @@ from mdh.cost.nest import CostNest, nest_of
 from mdh.cost.prediction import NOMINAL, TERMS, Constants, Prediction, Signs, seconds_of
 from mdh.cost.work import stage_work
 from mdh.ir.plan import Plan
+from mdh.ir.turns import times
 
 
 def predict(plan: Plan, constants: Constants | None = None) -> Prediction:
@@ -19,12 +20,14 @@ def predict(plan: Plan, constants: Constants | None = None) -> Prediction:
     found = [terms_of(nest_of(stage_work(s.program, s.stage), s, machine)) for s in plan.stages]
     features = tuple(terms for terms, _ in found)
     signs = [one for _, one in found]
-    times = [seconds_of(known, terms) for terms in features]
-    seconds = sum(times)
+    turns = [times(plan.program.loops, n) for n in range(len(features))]
+    spent = [n * seconds_of(known, terms) for n, terms in zip(turns, features, strict=True)]
+    seconds = sum(spent)
     # a stage that is over at once may leave as much idle as it likes
-    idle = sum(s.idle * t for s, t in zip(signs, times, strict=True)) / seconds
+    idle = sum(s.idle * t for s, t in zip(signs, spent, strict=True)) / seconds
     sign = Signs(max(s.spills for s in signs), idle, max(s.code for s in signs))
-    sums = [w * sum(column) for w, column in zip(known.weights, zip(*features, strict=True), strict=True)]
+    columns = zip(*([n * f for f in terms] for n, terms in zip(turns, features, strict=True)), strict=True)
+    sums = [w * sum(column) for w, column in zip(known.weights, columns, strict=True)]
     terms = tuple(zip(TERMS[machine.kind], sums, strict=True))
     return Prediction(seconds, terms, features, sign, machine.kind, about_of(plan))
 

@@ -13,6 +13,7 @@ from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, ch
 from mdh.ir.plan import Plan
 from mdh.ir.product_sum import summed_product, summed_reads
 from mdh.ir.program import DimKind, Program, Stage
+from mdh.ir.turns import times
 from mdh.machine import Machine
 
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"})
@@ -23,8 +24,10 @@ CALL_COST, ROOT_COST, DIVIDE_COST, PLAIN_COST = 20, 12, 8, 1
 
 def work_of(plan: Plan) -> tuple[int, int]:
     """Operations and compulsory bytes of all stages."""
-    ops = sum(operations(s.stage) for s in plan.stages)
-    return ops, sum(compulsory_bytes(s.program, s.stage) for s in plan.stages)
+    turns = [times(plan.program.loops, n) for n in range(len(plan.stages))]
+    pairs = list(zip(turns, plan.stages, strict=True))
+    ops = sum(n * operations(s.stage) for n, s in pairs)
+    return ops, sum(n * compulsory_bytes(s.program, s.stage) for n, s in pairs)
 
 
 def compulsory_bytes(program: Program, stage: Stage) -> int:

@@ -32,7 +32,7 @@ from mdh.folders import private_folder, unserving
 from mdh.machine import Machine
 from mdh.memory_left import demand_room, no_room
 from mdh.reference.numbers import Array
-from mdh.target.text import KernelText
+from mdh.target.text import EntryPoint, KernelText
 from mdh.textfile import reason
 
 FILE = "kernels.so"
@@ -178,10 +178,19 @@ class CCall(BoundCall):
         self.arrays = {**arrays, **spaces}
         self.zeroed = [spaces[w.name] for w in built.text.workspaces if w.zero]
         self.left = [spaces[w.name] for w in built.text.workspaces if not w.zero]
+        text = built.text
+        plain = [] if text.counted else [self._arguments(e, scalars) for e in text.kernels]
         self.launches = tuple(
-            (function, arguments_of(entry, scalars, self._address, ctypes_value))
-            for function, entry in zip(built.functions, built.text.kernels, strict=True)
+            (
+                x.clear,
+                built.functions[x.kernel],
+                plain[x.kernel] if plain else self._arguments(text.kernels[x.kernel], {**scalars, **x.at}),
+            )
+            for x in text.launches
         )
+
+    def _arguments(self, entry: EntryPoint, scalars: Mapping[str, Any]) -> list[Any]:
+        return arguments_of(entry, scalars, self._address, ctypes_value)
 
     def _address(self, name: str) -> ctypes.c_void_p:
         return ctypes.c_void_p(self.arrays[name].ctypes.data)
@@ -199,13 +208,18 @@ class CCall(BoundCall):
             self._run()
 
     def _run(self) -> None:
-        for space in self.zeroed:
-            space.fill(0)
+        self._clear()
         threads = self.device.threads
         threads.settled(self.settle)
-        for function, arguments in self.launches:
+        for clear, function, arguments in self.launches:
+            if clear:
+                self._clear()
             function(*arguments)
         threads.used()
+
+    def _clear(self) -> None:
+        for space in self.zeroed:
+            space.fill(0)
 
 
 def _aligned(name: str, size: int) -> Array:

@@ -265,11 +265,22 @@ class CudaCall:
             text, memory = self.built.text, self.built.workspace(stream)
             at = self.pointers | {n: memory + start for n, start in self.built.spaces.starts.items()}
             try:
-                bound = tuple(bound_launch(self.built.module, e, at, self.scalars) for e in text.kernels)
+                bound = self._bound(text, at)
             except DriverError as error:
                 raise self.device.failed("prepare", text.name, error) from error
             self._prepared[place] = _Launches(bound, memory)
         return self._prepared[place]
+
+    def _bound(self, text: KernelText, at: Mapping[str, int]) -> tuple[tuple[bool, PackedLaunch], ...]:
+        """The launches in order, with whether workspaces are cleared in front. Raises DriverError."""
+        module = self.built.module
+        if text.counted:
+            return tuple(
+                (x.clear, bound_launch(module, text.kernels[x.kernel], at, {**self.scalars, **x.at}))
+                for x in text.launches
+            )
+        plain = [bound_launch(module, e, at, self.scalars) for e in text.kernels]
+        return tuple((x.clear, plain[x.kernel]) for x in text.launches)
 
     def poison(self) -> None:
         with self.device.handle:
@@ -336,7 +347,9 @@ class CudaCall:
             self._put_kernels(launches, stream)
 
     def _put_kernels(self, launches: "_Launches", stream: int) -> None:
-        for launch in launches.kernels:
+        for clear, launch in launches.kernels:
+            if clear:
+                self._fill(launches.workspace, 0, 0, self.built.spaces.zeroed, stream)
             try:
                 launch.enqueue(stream)
             except DriverError as error:
@@ -355,7 +368,7 @@ class CudaCall:
         with self.device.handle:
             first, last = cupy.cuda.Event(), cupy.cuda.Event()
             self._wait()
-            keep_busy(cupy, _BUSY + _BUSY_EACH * len(self.built.text.kernels))
+            keep_busy(cupy, _BUSY + _BUSY_EACH * len(self.built.text.launches))
             start = perf_counter()
             first.record()
             self._enqueue()
@@ -368,8 +381,8 @@ class CudaCall:
 
 @dataclass(frozen=True, slots=True)
 class _Launches:
-    """The kernels of a call for one stream, and the address of that stream's workspace, 0 where none is
-    needed."""
+    """The kernels of a call in order for one stream, and the address of that stream's workspace, 0 where none
+    is needed. Before some kernels, workspaces are cleared."""
 
-    kernels: tuple[PackedLaunch, ...]
+    kernels: tuple[tuple[bool, PackedLaunch], ...]
     workspace: int

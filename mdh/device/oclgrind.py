@@ -21,6 +21,7 @@ from mdh.device.arguments import arguments_of, written_buffers
 from mdh.device.protocols import BoundCall, ListedDevice
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.folders import scratch
+from mdh.ir.turns import Counters
 from mdh.machine import load_machine
 from mdh.reference.numbers import Array
 from mdh.target.kept import keep_refused
@@ -131,19 +132,18 @@ class OclgrindCall(BoundCall):
             "options": [*self.text.options, UNOPTIMISED],
             "arrays": {k: k in written_buffers(self.text) for k in self.arrays},
             "workspaces": [[w.name, max(w.bytes, 1), w.zero] for w in self.text.workspaces],
-            "kernels": [self._kernel(e) for e in self.text.kernels],
+            "kernels": [self._kernel(self.text.kernels[x.kernel], x.at, x.clear) for x in self.text.launches],
         }
         (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
         (folder / "kernels.cl").write_text(self.text.source, encoding="utf-8")
 
-    def _kernel(self, entry: EntryPoint) -> dict[str, Any]:
-        args = arguments_of(
-            entry, self.scalars, lambda name: name, lambda v: [v.dtype.name, v.tobytes().hex()]
-        )
+    def _kernel(self, entry: EntryPoint, counters: Counters, clear: bool) -> dict[str, Any]:
+        scalars = {**self.scalars, **counters}
+        args = arguments_of(entry, scalars, lambda name: name, lambda v: [v.dtype.name, v.tobytes().hex()])
         at = entry.launch.at(self.scalars)
         block = at.block
         size = [g * b for g, b in zip(at.grid, block, strict=True)]
-        return {"name": entry.name, "global": size, "local": list(block), "args": args}
+        return {"name": entry.name, "global": size, "local": list(block), "args": args, "clear": clear}
 
     def _run(self, folder: Path) -> "subprocess.CompletedProcess[str]":
         environment = module_environment() | CHECKS | {"OCLGRIND_LOG": str(folder / "log.txt")}

@@ -4,7 +4,7 @@ import ctypes
 import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
 from math import prod
@@ -273,10 +273,7 @@ class OpenCLCall(BoundCall):
         self.buffers.update(built.workspaces)
         self.zeroed = [(self.buffers[w.name], w.bytes) for w in built.text.workspaces if w.zero]
         self.left = [(self.buffers[w.name], w.bytes) for w in built.text.workspaces if not w.zero]
-        self.launches = [
-            self._prepared(kernel, entry, scalars)
-            for kernel, entry in zip(built.kernels, built.text.kernels, strict=True)
-        ]
+        self.launches = self._launches(built.text, scalars)
 
     def _buffer(self, name: str, array: Array) -> Any:
         """The array itself if the device works in host memory, else a copy of it."""
@@ -287,6 +284,18 @@ class OpenCLCall(BoundCall):
             return cl.Buffer(self.seat.context, access | how, hostbuf=array)
         except cl.Error as error:
             raise no_memory(self.device.title, f"array `{name}`", array.nbytes, error) from error
+
+    def _launches(self, text: KernelText, scalars: Mapping[str, Any]) -> list["_Launch"]:
+        pairs = list(zip(self.built.kernels, text.kernels, strict=True))
+        if text.counted:
+            return [
+                replace(self._prepared(*pairs[x.kernel], {**scalars, **x.at}), clear=x.clear)
+                for x in text.launches
+            ]
+        plain = [self._prepared(*pair, scalars) for pair in pairs]
+        if not text.loops:
+            return plain
+        return [replace(plain[x.kernel], clear=x.clear) for x in text.launches]
 
     def _prepared(self, kernel: Any, entry: EntryPoint, scalars: Mapping[str, Any]) -> "_Launch":
         values = tuple(arguments_of(entry, scalars, self.buffers.__getitem__, lambda value: value))
@@ -318,17 +327,21 @@ class OpenCLCall(BoundCall):
         at = "workspaces"
         try:
             with self.built.lock:
-                for buffer, size in self.zeroed:
-                    cl.enqueue_fill_buffer(queue, buffer, np.uint8(0), 0, size)
+                self._clear(queue)
+                counted = self.built.text.counted
                 if self.built.bound != self.number:
                     self.built.bound = 0
-                    for one in self.launches:
+                    for one in self.launches[: 0 if counted else None]:
                         at = one.name
                         one.kernel.set_args(*one.values)
-                    self.built.bound = self.number
+                    self.built.bound = 0 if counted else self.number
                 events = []
                 for one in self.launches:
                     at = one.name
+                    if one.clear:
+                        self._clear(queue)
+                    if counted:
+                        one.kernel.set_args(*one.values)
                     events.append(one.enqueue(queue, timed))
                 if self.built.text.workspaces:
                     queue.finish()
@@ -336,6 +349,10 @@ class OpenCLCall(BoundCall):
         except (cl.Error, RefusedError) as error:
             raise launch_failed(self.device.title, at, error) from error
         return events
+
+    def _clear(self, queue: Any) -> None:
+        for buffer, size in self.zeroed:
+            cl.enqueue_fill_buffer(queue, buffer, np.uint8(0), 0, size)
 
     def _fetch(self, name: str) -> None:
         """Copies what the kernels wrote to the host's array."""
@@ -360,9 +377,10 @@ class OpenCLCall(BoundCall):
 
 @dataclass(frozen=True, slots=True)
 class _Launch:
-    """One kernel of a call with its arguments."""
+    """One kernel of a call with its arguments. clear: as in `Launched`."""
 
     name: str
     kernel: Any
     values: tuple[Any, ...]
     enqueue: Enqueue
+    clear: bool = False

@@ -33,6 +33,8 @@ def carry_out(folder: Path) -> int:
         return BUILD_FAILED
     buffers = _buffers(context, queue, folder, job)
     for k in job["kernels"]:
+        if k["clear"]:
+            _clear(queue, buffers, job)
         kernel = cl.Kernel(program, k["name"])
         kernel.set_args(*(_argument(a, buffers) for a in k["args"]))
         cl.enqueue_nd_range_kernel(queue, kernel, k["global"], k["local"])
@@ -52,11 +54,17 @@ def _buffers(context: Any, queue: Any, folder: Path, job: dict[str, Any]) -> dic
         access = flags.READ_WRITE if written else flags.READ_ONLY
         held = np.load(folder / f"{name}.npy", allow_pickle=False)
         out[name] = cl.Buffer(context, access | flags.COPY_HOST_PTR, hostbuf=held)
-    for name, size, zero in job["workspaces"]:
+    for name, size, _ in job["workspaces"]:
         out[name] = cl.Buffer(context, flags.READ_WRITE, size)
-        if zero:
-            cl.enqueue_fill_buffer(queue, out[name], np.uint8(0), 0, size)
+    _clear(queue, out, job)
     return out
+
+
+def _clear(queue: Any, buffers: dict[str, Any], job: dict[str, Any]) -> None:
+    """Workspaces that begin as zeros."""
+    for name, size, zero in job["workspaces"]:
+        if zero:
+            cl.enqueue_fill_buffer(queue, buffers[name], np.uint8(0), 0, size)
 
 
 def _argument(given: Any, buffers: dict[str, Any]) -> Any:

@@ -37,13 +37,14 @@ def written(s: Statement) -> Written:
     once = {id(u): u for u in s.uses}.values()
     uses = [u for u in once if u.write or u.load in read]
     accesses = tuple(_access(u, s) for u in uses)
-    return Written(s, Accesses(s.loops, accesses, s.span), tuple(u.load for u in uses))
+    return Written(s, Accesses((*s.held, *s.loops), accesses, s.span), tuple(u.load for u in uses))
 
 
 def _access(u: Use, s: Statement) -> TextAccess:
     """A read is made where its conditions hold, and a write where the statement's hold."""
     conds = s.conds if u.write and isinstance(s, Assign) else u.conds
-    domain = clauses_of(conds, {v.name: v.extent for v in (s.loops if u.write else u.loops)})
+    loops = (*s.held, *s.loops) if u.write else u.loops
+    domain = clauses_of(conds, {v.name: v.extent for v in loops})
     index = tuple(map(from_expr, u.load.index))
     return TextAccess(u.load.buffer, index, u.write, u.loops, u.position, u.span, domain)
 
@@ -89,6 +90,9 @@ def _follows(first: Piece, then: Piece, text: Sequence[Written]) -> bool:
 
 def keeps(pieces: Sequence[Piece], changed: Piece, text: Sequence[Written]) -> bool:
     """Whether `changed`, one of the pieces, carries out all its statements and keeps their dependences."""
+    if len({text[m.number].statement.held for m in changed.members}) > 1:
+        # what is done once is not done in each turn
+        return False
     if not all(_covers(changed, m, text[m.number].statement.loops) for m in changed.members):
         return False
     near = [p is changed or _share(p, changed) for p in pieces]

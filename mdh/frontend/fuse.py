@@ -36,7 +36,7 @@ def _joined(
         return 0, None
     for at in range(len(before) - 1, -1, -1):
         p = before[at]
-        if isinstance(p, Assign) and (p.target, p.loops) == (s.target, s.loops):
+        if isinstance(p, Assign) and (p.target, p.loops, p.held) == (s.target, s.loops, s.held):
             theirs = _update(p)
             if theirs is None or theirs.op != mine.op:
                 return 0, None

@@ -26,13 +26,13 @@ def merged(pieces: list[Piece], text: Sequence[Written], temps: frozenset[str]) 
     for number in [p.accumulator for p in pieces if p.op is not None]:
         begun = _with_starts(out, number, text)
         if DimKind.PS in _reduction(out, number).kinds:
-            whole = _with_total(begun, number, temps)
+            whole = _with_total(begun, number, temps, text)
             # the total is a second stage: it reads the start again after the running values are stored
             kept = keeps(whole, _reduction(whole, number), text)
-            out = whole if kept else _with_total(out, number, temps)
+            out = whole if kept else _with_total(out, number, temps, text)
         else:
             out = _with_epilogues(begun, number, text)
-            out = _without_unread(out, number, temps)
+            out = _without_unread(out, number, temps, text)
     return out
 
 
@@ -158,21 +158,32 @@ def _with_epilogues(out: list[Piece], number: int, text: Sequence[Written]) -> l
     return out
 
 
-def _without_unread(out: list[Piece], number: int, temps: frozenset[str]) -> list[Piece]:
+def _later(out: list[Piece], r: Piece, text: Sequence[Written]) -> list[Piece]:
+    """The pieces that run after r: those behind it, and all of a loop of the program around both, r among
+    them."""
+    at, held = _place(out, r) + 1, text[r.accumulator].statement.held
+    if not held:
+        return out[at:]
+    return [p for n, p in enumerate(out) if n >= at or text[p.accumulator].statement.held[:1] == held[:1]]
+
+
+def _without_unread(
+    out: list[Piece], number: int, temps: frozenset[str], text: Sequence[Written]
+) -> list[Piece]:
     """The pieces without stores to arrays of the function's own that nothing reads later."""
     r = _reduction(out, number)
-    later = out[_place(out, r) + 1 :]
+    later = _later(out, r, text)
     keep = tuple(o for o in r.outputs if o.buffer not in temps or any(o.buffer in p.reads for p in later))
     return [replace(r, outputs=keep or r.outputs) if p is r else p for p in out]
 
 
-def _with_total(out: list[Piece], number: int, temps: frozenset[str]) -> list[Piece]:
+def _with_total(out: list[Piece], number: int, temps: frozenset[str], text: Sequence[Written]) -> list[Piece]:
     """The pieces without stores of running values that nothing reads later."""
     r = _reduction(out, number)
     cell, at = r.targets[0], _place(out, r) + 1
     if any(o.buffer == cell.buffer for o in r.outputs):
         return out
-    if cell.buffer in temps and not any(cell.buffer in p.reads for p in out[at:]):
+    if cell.buffer in temps and not any(cell.buffer in p.reads for p in _later(out, r, text)):
         return out
     kinds = tuple(DimKind.PW if k is DimKind.PS else k for k in r.kinds)
     store = Output(cell.buffer, cell.index, Var(component(0), r.values[0].dtype), r.span)

@@ -96,7 +96,7 @@ def pieces_of(statements: Sequence[Statement]) -> list[Piece]:
 def _check_old_values(s: Statement) -> None:
     """Raises C115 for an update that reads its element through a local set before the loop, which has the old
     value and not the running one."""
-    old = next((u for u in s.uses if u.load in s.targets and len(u.loops) < len(s.loops)), None)
+    old = next((u for u in s.uses if u.load in s.targets and len(u.loops) < len(s.held) + len(s.loops)), None)
     if old is not None:
         what = f"a local holds an element of `{old.load.buffer}` as it was before the loop that writes it"
         help_ = f"read `{old.load.buffer}` inside of the loop, or write to another array"
@@ -136,7 +136,7 @@ def _scan_partners(statements: Sequence[Statement]) -> dict[int, list[int]]:
             and t.target.buffer != me.buffer
             and not scattered[k]
             and free
-            and t.loops == s.loops
+            and (t.loops, t.held) == (s.loops, s.held)
         ]
         if stores and len(free) == 1:
             out[n] = stores

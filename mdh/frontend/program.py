@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.frontend.dependences import check_dependences, in_order, written
 from mdh.frontend.fuse import fused_updates
+from mdh.frontend.holding import held, turns_of
 from mdh.frontend.limits import check_size
 from mdh.frontend.merge import merged
 from mdh.frontend.pieces import Piece, pieces_of
@@ -31,6 +32,7 @@ from mdh.ir.names import fresh
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Result, Scalar, Stage
 from mdh.ir.statement import PlacedStatement
 from mdh.ir.syntax import Function
+from mdh.ir.turns import Turns
 from mdh.source import Source, Span
 from mdh.wording import plural
 
@@ -78,7 +80,8 @@ def program_of(text: Text, *, strict_fp: bool, allow: Iterable[str] = ()) -> Pro
     for table, use in text.looked_up:
         check_bounds([use], {table.name: table.shape}, frozenset())
     found = _placed(text, shapes, extents, strict_fp=strict_fp)
-    stages = _stages(found.groups, found.names, frozenset(x.name for x in text.scalars), strict=strict_fp)
+    numbers = frozenset((*(x.name for x in text.scalars), *(x.var for x in found.loops)))
+    stages = _stages(found.groups, found.names, numbers, strict=strict_fp)
     for stage in stages:
         for e in stage.expressions():
             check_size(e, stage.span or text.span)
@@ -88,24 +91,25 @@ def program_of(text: Text, *, strict_fp: bool, allow: Iterable[str] = ()) -> Pro
         check_volume(buffer)
     return Program(
         text.name, text.parameters, buffers, text.scalars, stages, strict_fp, text.constants, text.source,
-        text.syntax, found.statements, tuple(sorted({*allow, *text.allowed})), text.remarks,
+        text.syntax, found.statements, tuple(sorted({*allow, *text.allowed})), text.remarks, found.loops,
     )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The pieces of each stage, their statements for the proof, the names of stages by statement, and all
-    arrays."""
+    """The pieces of each stage, their statements for the proof, the names of stages by statement, all arrays,
+    and the loops around stages."""
 
     groups: list[list[Piece]]
     statements: tuple[PlacedStatement, ...]
     names: Mapping[int, str]
     arrays: Mapping[str, Array]
+    loops: tuple[Turns, ...]
 
 
 def _placed(text: Text, shapes: dict[str, PointerShape], extents: Extents, *, strict_fp: bool) -> _Found:
     """Raises if a dependence is not kept, even with arrays of their own for values that an array holds at
-    different times."""
+    different times, and with loops around stages."""
     statements = [_reshaped(s, shapes) for s in text.statements]
     numbers = list(range(len(statements)))
     try:
@@ -113,18 +117,43 @@ def _placed(text: Text, shapes: dict[str, PointerShape], extents: Extents, *, st
     except Failed as failed:
         if any(d.code != "C150" for d in failed.diagnostics):
             raise
-        arrays = {n: replace(a, shape=extents[n]) for n, a in text.arrays.items()}
-        taken = {*arrays, *text.parameters, *(v.name for s in statements for v in s.loops)}
-        new = renamed(statements, arrays, taken)
-        if new is None:
+        # what the user wrote is what the message speaks of
+        found = _by_other_means(text, statements, extents, strict_fp=strict_fp)
+        if found is None:
             raise
-        added = {n: a for n, a in new.arrays.items() if n not in arrays}
+        return found
+
+
+def _by_other_means(
+    text: Text, statements: list[Statement], extents: Extents, *, strict_fp: bool
+) -> _Found | None:
+    arrays = {n: replace(a, shape=extents[n]) for n, a in text.arrays.items()}
+    taken = {*arrays, *text.parameters, *(v.name for s in statements for v in s.loops)}
+    numbers = list(range(len(statements)))
+
+    def tried(given: list[Statement], at: Sequence[int], every: Mapping[str, Array]) -> _Found | None:
         try:
-            every = {**text.arrays, **added}
-            return _found(text, new.statements, new.numbers, every, strict_fp=strict_fp)
+            return _found(text, given, at, every, strict_fp=strict_fp)
         except Failed:
-            # what the user wrote is what the message speaks of
-            raise failed from None
+            return None
+
+    new = renamed(statements, arrays, taken)
+    if new is not None:
+        added = {n: a for n, a in new.arrays.items() if n not in arrays}
+        found = tried(new.statements, new.numbers, {**text.arrays, **added})
+        if found is not None:
+            return found
+    alone = replace(text, operators={}, stage_names={})
+
+    def works(some: Sequence[Statement]) -> bool:
+        try:
+            _found(alone, list(some), range(len(some)), text.arrays, strict_fp=strict_fp)
+        except Failed:
+            return False
+        return True
+
+    around = held(statements, works)
+    return None if around is None else tried(around, numbers, text.arrays)
 
 
 def _found(
@@ -146,9 +175,14 @@ def _found(
     pieces = merged(list(in_order(single, order)), order, temps)
     for number, pragma in text.operators.items():
         check_operators(pragma, places.get(number, number), pieces)
-    groups = _groups(pieces)
+    groups = _groups(pieces, statements)
     names = {places.get(n, n): name for n, name in text.stage_names.items()}
-    return _Found(groups, check_dependences(groups, order), names, arrays)
+    placed = check_dependences(groups, order)
+    loops = turns_of(groups, statements)
+    if loops is None:
+        raise fail("C150", "statements of a loop can only run in an order in which others stand between them",
+                   statements[0].span, help="make them loops of their own")  # fmt: skip
+    return _Found(groups, placed, names, arrays, loops)
 
 
 def _buffers(
@@ -188,7 +222,7 @@ def _whole(e: Expr) -> Load:
     return e
 
 
-def _groups(pieces: list[Piece]) -> list[list[Piece]]:
+def _groups(pieces: list[Piece], text: Sequence[Statement]) -> list[list[Piece]]:
     """The pieces of each stage: neighbours over the same loops without a common array."""
     groups: list[list[Piece]] = []
     for p in pieces:
@@ -196,6 +230,7 @@ def _groups(pieces: list[Piece]) -> list[list[Piece]]:
         if (
             last
             and last[0].loops == p.loops
+            and text[last[0].accumulator].held == text[p.accumulator].held
             and last[0].kinds == p.kinds
             and last[0].scattered == p.scattered
             and not any((q.writes & (p.reads | p.writes)) or (q.reads & p.writes) for q in last)

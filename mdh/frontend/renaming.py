@@ -27,8 +27,8 @@ from mdh.source import Span
 
 MOST_BYTES = 1 << 30
 """An array is not expanded to more than this."""
-ROOM = 4
-"""Places of the text are multiplied by it, so that there are places between them."""
+ROOM = 3
+"""Places of the text are multiplied by it, so that there are places behind each, and in front."""
 Box = tuple[tuple[int, int], ...]
 """Inclusive ranges of subscripts."""
 
@@ -145,7 +145,7 @@ def _snapshot(nest: _Nest, name: str, out: Renaming) -> None:
         return
     kept = out.array(array, f"{name}_before", array.shape)
     box = _box([e for _, e in old], [nest.statements[n].loops for n, _ in old], array.shape)
-    out.copy(kept.name, name, box, (), nest.places()[0] - ROOM // 2, nest.span(name))
+    out.copy(kept.name, name, box, (), nest.places()[0] - 1, nest.span(name))
     for n, e in old:
         nest.statements[n] = _with(nest.statements[n], _swap(e, replace(e, buffer=kept.name)))
 
@@ -202,7 +202,7 @@ def _expanded(nest: _Nest, name: str, out: Renaming) -> Callable[[], None] | Non
 
     for n in {n for n, *_ in (*writes, *reads)}:
         nest.statements[n] = _with(nest.statements[n], moved)
-    place, span, last = nest.places()[1] + ROOM // 2, array.span, [v.extent - 1 for v in own]
+    place, span, last = nest.places()[1] + 1, array.span, [v.extent - 1 for v in own]
     return lambda: out.copy(name, each.name, box, last, place, span) if box else None
 
 

@@ -39,7 +39,8 @@ class Use:
 class Assign:
     """target = value at every point of `loops` where all of `conds` (outermost first) hold.
 
-    uses: its accesses in the text, with those of its conditions and its locals.
+    uses: its accesses in the text, with those of its conditions and its locals. held: loops of the program
+    around `loops` (`frontend.holding`); uses are made in both.
     """
 
     target: Load
@@ -48,6 +49,7 @@ class Assign:
     loops: tuple[LoopVar, ...]
     span: Span
     uses: tuple[Use, ...]
+    held: tuple[LoopVar, ...] = ()
 
     @property
     def targets(self) -> tuple[Load, ...]:
@@ -81,6 +83,7 @@ class Best:
     uses: tuple[Use, ...]
     loose: str = ""
     """Why the sign of a zero may differ from C."""
+    held: tuple[LoopVar, ...] = ()
 
 
 Statement = Assign | Best

@@ -26,6 +26,7 @@ from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.matrix import MatrixStmt
 from mdh.ir.numerics import ByStage
 from mdh.ir.open_size import OpenExtent
+from mdh.ir.turns import Turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,7 +323,7 @@ class Module:
     """All kernels of a program, in launch order, for one target (`cuda`, `opencl`, `c`) and machine kind.
 
     params: the C function's parameters in order. poison: whether tests may fill workspaces that need no zeros
-    with garbage before a call. numerics: of the stages, for the judge of results.
+    with garbage before a call. numerics: of the stages, for the judge of results. loops: around the kernels.
     """
 
     name: str
@@ -333,3 +334,4 @@ class Module:
     params: tuple[str, ...]
     notes: tuple[str, ...] = field(default=())
     numerics: ByStage = ()
+    loops: tuple[Turns, ...] = ()

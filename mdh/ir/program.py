@@ -10,11 +10,12 @@ from functools import cached_property
 from math import inf, isnan, nan, prod
 
 from mdh.diagnostics import Diagnostic
-from mdh.ir.dtype import DType, integer_range
+from mdh.ir.dtype import I32, DType, integer_range
 from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Select, walk
 from mdh.ir.open_size import OpenExtent, OpenSize
 from mdh.ir.statement import PlacedStatement
 from mdh.ir.syntax import Function
+from mdh.ir.turns import Turns
 from mdh.source import Source, Span
 
 Condition = tuple[Expr, bool]
@@ -285,6 +286,13 @@ class Program:
     """What the user lets schedules do to numbers, of CONSENTS, in order."""
     remarks: tuple[Diagnostic, ...] = field(default=(), compare=False, repr=False)
     """Warnings of the front end."""
+    loops: tuple[Turns, ...] = ()
+    """The loops around stages."""
+
+    @cached_property
+    def numbers(self) -> tuple[Scalar, ...]:
+        """What kernels may take as numbers: the scalar parameters, and the turns of loops around stages."""
+        return (*self.scalars, *(Scalar(x.var, I32) for x in self.loops))
 
     @cached_property
     def buffer_of(self) -> dict[str, Buffer]:

@@ -21,7 +21,7 @@ class LoopVar:
     moved + step * name.
 
     moved: a function of the loops around it, without a constant. Zero unless the loop runs equally often
-    wherever it starts.
+    wherever it starts. held: it is a loop of the program around stages, which runs its turns in order.
     """
 
     name: str
@@ -31,6 +31,7 @@ class LoopVar:
     extent: int
     span: Span
     moved: Affine = field(default_factory=Affine)
+    held: bool = False
 
     def at(self, point: Mapping[str, int]) -> int:
         """C's variable, where the loops have the values of `point`."""

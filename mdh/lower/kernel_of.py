@@ -46,7 +46,7 @@ def kernel_of(
     text = (*fused, *(Alloc(b) for b in shared.values()), *bound)
     bufs = {n: dm_buf(b, readonly=True) for n, b in nest.buffers.items()}
     bufs.update((w.buf.name, w.buf) for w in counters)
-    scalars = tuple((s.name, _given_as(s)) for s in nest.program.scalars)
+    scalars = tuple((s.name, _given_as(s)) for s in nest.program.numbers)
     launch = launch_of(nest)
     maps = tuple(nest.declarations.maps.values())
     raw = Kernel(nest.name, nest.stage.name, tuple(bufs.values()), scalars, launch, text, maps=maps)
@@ -117,7 +117,7 @@ def _scalars(
     named = [*(e for s in statements(body) for e in expressions(s)), *(e for e in launch.counts if e)]
     used = {n.name for e in named for n in walk(e) if isinstance(n, Var)}
     used |= {name for b in buffers for o in b.open[1:] if o is not None for name in o.form.names}
-    return tuple((s.name, _given_as(s)) for s in program.scalars if s.name in used)
+    return tuple((s.name, _given_as(s)) for s in program.numbers if s.name in used)
 
 
 def _given_as(scalar: Scalar) -> DType:

@@ -5,6 +5,7 @@ from mdh.ir.kernel import Module
 from mdh.ir.numerics import numerics_of
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import DimKind
+from mdh.ir.turns import around
 from mdh.ir.verify import verify
 from mdh.language import LANGUAGES
 from mdh.lower.fold import folds_of
@@ -19,12 +20,16 @@ def lower(plan: Plan, observe: Observer = unobserved) -> Module:
     """The kernels of a checked plan, in launch order. observe: sees every kernel between the passes."""
     names = names_of(plan)
     built = workspaces(b for b in plan.program.buffers if b.temp)
+    counts = []
     for stage in plan.stages:
         context = Context(stage.program, plan.machine, plan.target, names, observe)
-        built += lower_stage(context, names.kernel(kernel_name(plan.program, stage.stage)), stage)
+        made = lower_stage(context, names.kernel(kernel_name(plan.program, stage.stage)), stage)
+        counts.append(len(made.kernels))
+        built += made
     module = Module(
         plan.program.name, plan.target, plan.machine.name, built.kernels, built.workspaces,
         plan.program.params, notes=_left_out(plan), numerics=numerics_of(plan),
+        loops=around(plan.program.loops, counts),
     )  # fmt: skip
     verify(module)
     return module

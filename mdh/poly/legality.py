@@ -12,6 +12,9 @@ output dependences). The text orders them. Stages keep that order if
 All other dependent instances have no order in the program, or the wrong one, because points of a stage run in
 parallel.
 
+Turns of a loop of the program (`LoopVar.held`) run one after the other, and in each of them the stages inside
+in order. So only instances of one turn are compared.
+
 Accesses are made in their domains alone. But where the condition of a write is false, the stage writes the
 old value. Nobody sees that unless another instance of the same stage writes the element meanwhile. So two
 writes of one stage count everywhere.
@@ -177,8 +180,11 @@ def _lost(
 
     ordered: x stands before y in the text.
     """
-    pinned = set(_pinned(x, y))
-    common = [v.name for v, w in zip(x.loops, y.loops, strict=False) if v == w]
+    both = [v for v, w in zip(x.loops, y.loops, strict=False) if v == w]
+    common = [v.name for v in both]
+    # different turns of a loop of the program run one after the other
+    turns = [v.name for v in both if v.held]
+    pinned = {*_pinned(x, y), *((n, n) for n in turns)}
     if not ordered and all((name, name) in pinned for name in common):
         return None
     if need is not None and all(_holds(f, g, pinned) for f, g in need):
@@ -192,6 +198,7 @@ def _lost(
         for f, g in zip(x.index, y.index, strict=True)
         if f is not None and g is not None
     ]
+    terms += [f"{first[n]} = {second[n]}" for n in turns]
     terms.append(before([first[n] for n in common], [second[n] for n in common], equal=ordered))
     if not (x.write and y.write and a.placement.stage == b.placement.stage):
         free = sorted({n for d in (x.domain, y.domain) for c in d for f in c for n in f.names})

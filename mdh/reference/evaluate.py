@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from mdh.ir.dtype import I32
 from mdh.ir.numerics import ByStage, assumed
 from mdh.ir.program import Program
+from mdh.ir.turns import run_order
 from mdh.reference.arithmetic import Arithmetic, V
 from mdh.reference.bounded import BoundedArithmetic
 from mdh.reference.error import Bounded
@@ -103,7 +105,9 @@ def _run(
         assert given is not None, f"no value for `{s.name}`"
         values[s.name] = arithmetic.of(np.asarray(given), s.dtype)
     known = dict(numerics)
-    for stage in program.stages:
+    for number, counters in run_order(program.loops, len(program.stages)):
+        stage = program.stages[number]
         own = known.get(stage.name) or assumed(stage)
-        run_stage(stage, program, arithmetic, buffers, values, own)
+        turns = {name: arithmetic.of(np.asarray(turn), I32) for name, turn in counters.items()}
+        run_stage(stage, program, arithmetic, buffers, {**values, **turns}, own)
     return {b.name: buffers[b.name] for b in program.buffers if not b.temp and b.name in written}

@@ -9,7 +9,7 @@ import numpy as np
 
 from mdh.ir.dtype import I32, DType, integer_range
 from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Select, Var, children, loads, walk
-from mdh.ir.program import Condition, Program, Stage, combined_where
+from mdh.ir.program import Condition, Dim, DimKind, Program, Stage, combined_where
 from mdh.ir.ranges import arithmetic
 from mdh.reference.exact import CArithmetic
 from mdh.reference.expression import EvaluationScope, met_where, value_of
@@ -143,8 +143,9 @@ def points(
     """Where the subscript is used, and its value, over the dimensions that it depends on; in chunks."""
     numbers = CArithmetic()
     names = set().union(*(_names(e) for e in (g.index, *(c for c, _ in g.guards))))
-    dims = [d for d in g.stage.dims if d.name in names]
-    types = {s.name: s.dtype for s in program.scalars} | {d.name: I32 for d in g.stage.dims}
+    turns = (Dim(x.var, x.trips, DimKind.CC) for x in program.loops)
+    dims = [d for d in (*turns, *g.stage.dims) if d.name in names]
+    types = {s.name: s.dtype for s in program.numbers} | {d.name: I32 for d in g.stage.dims}
     shaped = {b: numbers.of(_shaped(arrays[b], program, b), program.buffer_of[b].dtype) for b in g.read}
     known = {s.name: scalars.get(s.name, s.size) for s in program.scalars}
     given = {n: numbers.of(np.asarray(v), types[n]) for n, v in known.items() if v is not None and n in names}

@@ -53,7 +53,7 @@ class _Walk(Generic[V]):
         self.scanned = tuple(i for i, k in enumerate(kinds) if k is DimKind.PS)
         self.numerics = numerics
         self.count = prod(stage.dims[i].extent for i in self.reduced)
-        self.types = {s.name: s.dtype for s in program.scalars} | {d.name: I32 for d in stage.dims}
+        self.types = {s.name: s.dtype for s in program.numbers} | {d.name: I32 for d in stage.dims}
 
     def scope(self, box: Box, *, lets: bool = True) -> EvaluationScope[V]:
         names = dict(self.scalars)

@@ -41,6 +41,10 @@ def program_text(program: Program) -> str:
         lines.append(f"  buffer {b.name} {b.dtype}{shape}{' ' if marks else ''}{' '.join(marks)}")
     for s in program.scalars:
         lines.append(f"  scalar {s.name} {s.dtype}{'' if s.size is None else f' = {s.size}'}")
+    for x in program.loops:
+        names = f"{program.stages[x.first].name} … {program.stages[x.last].name}"
+        c = "" if (x.start, x.step) == (0, 1) else f"  (C: {x.start} + {x.step} * {x.var})"
+        lines.append(f"  loop {x.var} < {x.trips} around {names}{c}")
     for stage in program.stages:
         lines.extend(_stage_lines(stage))
     return "\n".join(lines) + "\n"

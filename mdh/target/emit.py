@@ -123,6 +123,7 @@ def emit(module: Module, program: Program, faults: CompilerFaults | None = None)
         params=module.params,
         options=_options(module.target, strict_fp=program.strict_fp),
         numerics=module.numerics,
+        loops=module.loops,
     )
 
 

@@ -56,7 +56,12 @@ def kernels_json(text: KernelText) -> dict[str, object]:
     spaces = [
         {"name": w.name, "dtype": w.dtype.name, "bytes": w.bytes, "zero": w.zero} for w in text.workspaces
     ]
-    return {"kernels": [_kernel(k) for k in text.kernels], "workspaces": spaces}
+    loops = [{"counter": x.var, "turns": x.trips, "first": x.first, "last": x.last} for x in text.loops]
+    return {
+        "kernels": [_kernel(k) for k in text.kernels],
+        "workspaces": spaces,
+        **({"loops": loops} if loops else {}),
+    }
 
 
 def _parameter(p: Buffer | Scalar, program: Program) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """What the files of a compiled folder call the C function, its parameters and the workspaces."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from mdh.ir.expr import Binary, Call, Const, Expr, Var
@@ -27,10 +27,31 @@ def host_names(text: KernelText, program: Program) -> HostNames:
     function = function_name(program.name)
     spaces = {w.name: f"{w.name}_space" for w in text.workspaces}
     taken = {function, *(k.name for k in text.kernels)}
-    renamed = rename((*program.params, *spaces.values()), "host", taken)
-    names = {p: renamed[p] for p in program.params}
+    counters = [x.var for x in text.loops]
+    renamed = rename((*program.params, *counters, *spaces.values()), "host", taken)
+    names = {p: renamed[p] for p in (*program.params, *counters)}
     names |= {w: renamed[space] for w, space in spaces.items()}
     return HostNames(function, names)
+
+
+def in_loops(
+    text: KernelText, host: HostNames, launch: Callable[[int], list[str]], clear: list[str]
+) -> list[str]:
+    """The launches of all kernels, in the loops around them. clear: clears workspaces, as each turn needs
+    where a stage begins."""
+    out: list[str] = []
+    for k, entry in enumerate(text.kernels):
+        depth = sum(x.first < k <= x.last for x in text.loops)
+        for x in (x for x in text.loops if x.first == k):
+            name = host[x.var]
+            out.append(f"{'    ' * depth}    for (int {name} = 0; {name} < {x.trips}; ++{name}) {{")
+            depth += 1
+        begins = not k or entry.stage != text.kernels[k - 1].stage
+        out += ["    " * depth + line for line in (*(clear if depth and begins else []), *launch(k))]
+        for _ in (x for x in text.loops if x.last == k):
+            depth -= 1
+            out.append(f"{'    ' * depth}    }}")
+    return out
 
 
 def counted(launch: Launch, host: HostNames) -> tuple[str, str, str]:

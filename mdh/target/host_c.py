@@ -6,7 +6,7 @@ from mdh.ir.program import Program
 from mdh.target.driver import call_arguments, driver, size_checks
 from mdh.target.driver_sizes import Sizes
 from mdh.target.header import C_TYPES, prototype, scalar_type
-from mdh.target.host import HostNames
+from mdh.target.host import HostNames, in_loops
 from mdh.target.text import Arg, BufferArg, KernelText
 
 DEVICE = r"""
@@ -53,9 +53,11 @@ def c_launcher(text: KernelText, program: Program, host: HostNames) -> str:
     )
     spaces = "".join(f"static void *{host[w.name]};\n" for w in text.workspaces)
     setup = [line for w in text.workspaces for line in _workspace(host[w.name], w.bytes, zero=w.zero)]
-    calls = [f"    {k.name}({', '.join(host[a.name] for a in k.args)});" for k in text.kernels]
+    calls = [[f"    {k.name}({', '.join(host[a.name] for a in k.args)});"] for k in text.kernels]
+    clear = [f"    memset({host[w.name]}, 0, {w.bytes});" for w in text.workspaces if w.zero]
+    run = in_loops(text, host, calls.__getitem__, clear)
     gap = "\n" if spaces else ""
-    body = "".join(line + "\n" for line in (*size_checks(program, host), *setup, *calls))
+    body = "".join(line + "\n" for line in (*size_checks(program, host), *setup, *run))
     return f"""#include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,7 @@ from mdh.target.cuda import STORAGE
 from mdh.target.driver import call_arguments, driver, size_checks
 from mdh.target.driver_sizes import Sizes
 from mdh.target.header import prototype
-from mdh.target.host import HostNames, counted
+from mdh.target.host import HostNames, counted, in_loops
 from mdh.target.names import fresh
 from mdh.target.text import BufferArg, EntryPoint, KernelText, ScalarArg
 
@@ -173,7 +173,8 @@ def cuda_launcher(text: KernelText, program: Program, host: HostNames) -> str:
     begin += ["    cudaLaunchConfig_t config;"] if early else []
     setup = [line for w in text.workspaces for line in _workspace(host[w.name], w.bytes, zero=w.zero)]
     named = _map_names(text, host)
-    launches = [line for k in text.kernels for line in _launch(k, host, named, stepped=stepped)]
+    clear = [line for w in text.workspaces if w.zero for line in _cleared(host[w.name], w.bytes)]
+    launches = in_loops(text, host, lambda k: _launch(text.kernels[k], host, named, stepped=stepped), clear)
     body = "\n".join([*begin, *size_checks(program, host), *setup, *launches])
     include = "#include <cuda.h>\n" if maps else ""
     return f"""#include <stdint.h>
@@ -197,12 +198,14 @@ def _workspace(name: str, n: int, *, zero: bool) -> list[str]:
         f"    if (!{name} && (error = cudaMalloc(&{name}, {n})))",
         "        return error;",
     ]
-    if zero:
-        out += [
-            f"    if ((error = cudaMemsetAsync({name}, 0, {n}, (cudaStream_t)stream)))",
-            "        return error;",
-        ]
-    return out
+    return [*out, *_cleared(name, n)] if zero else out
+
+
+def _cleared(name: str, n: int) -> list[str]:
+    return [
+        f"    if ((error = cudaMemsetAsync({name}, 0, {n}, (cudaStream_t)stream)))",
+        "        return error;",
+    ]
 
 
 def _launch(

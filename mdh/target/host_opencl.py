@@ -7,7 +7,7 @@ from mdh.ir.program import Program
 from mdh.target.driver import call_arguments, driver, size_checks
 from mdh.target.driver_sizes import Sizes
 from mdh.target.header import prototype, scalar_type
-from mdh.target.host import HostNames, counted
+from mdh.target.host import HostNames, counted, in_loops
 from mdh.target.text import BufferArg, EntryPoint, KernelText
 
 DEVICE = r"""
@@ -126,7 +126,8 @@ def opencl_launcher(text: KernelText, program: Program, host: HostNames) -> str:
     spaces = "".join(f"static cl_mem {host[w.name]};\n" for w in text.workspaces)
     setup = [line for w in text.workspaces for line in _workspace(host[w.name], w.bytes, zero=w.zero)]
     opens = {s.name: s.dtype for s in program.scalars if s.open is not None}
-    launches = [line for i, k in enumerate(text.kernels) for line in _launch(i, k, host, opens)]
+    clear = [line for w in text.workspaces if w.zero for line in _cleared(host[w.name], w.bytes)]
+    launches = in_loops(text, host, lambda i: _launch(i, text.kernels[i], host, opens), clear)
     return f"""#include <stdio.h>
 
 #include "{host.function}.h"
@@ -160,10 +161,12 @@ def _quoted(line: str) -> str:
 def _workspace(name: str, n: int, *, zero: bool) -> list[str]:
     create = f"{name} = mdh_clCreateBuffer(context, 1, {n}, NULL, &error), error"
     out = [f"    if (!{name} && ({create}))", "        return error;"]
-    if zero:
-        fill = f'mdh_clEnqueueFillBuffer(queue, {name}, "", 1, 0, {n}, 0, NULL, NULL)'
-        out += [f"    if ((error = {fill}))", "        return error;"]
-    return out
+    return [*out, *_cleared(name, n)] if zero else out
+
+
+def _cleared(name: str, n: int) -> list[str]:
+    fill = f'mdh_clEnqueueFillBuffer(queue, {name}, "", 1, 0, {n}, 0, NULL, NULL)'
+    return [f"    if ((error = {fill}))", "        return error;"]
 
 
 def _launch(number: int, k: EntryPoint, host: HostNames, opens: Mapping[str, DType]) -> list[str]:

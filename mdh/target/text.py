@@ -8,6 +8,7 @@ from mdh.ir.copy_engine import TensorMap
 from mdh.ir.dtype import DType
 from mdh.ir.kernel import Launch
 from mdh.ir.numerics import ByStage
+from mdh.ir.turns import Counters, Turns, run_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +57,23 @@ class Scratch:
     zero: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """Kernel number `kernel` in a turn of the loops around it. clear: workspaces that begin as zeros are
+    cleared in front of it."""
+
+    kernel: int
+    at: Counters
+    clear: bool
+
+
 @dataclass(frozen=True)
 class KernelText:
     """Source for one device language, its kernels in launch order, and what they need.
 
     language: `cuda`, `opencl` or `c`. params: the C function's parameters in order. options: build options
     that the text relies on (the architecture is the device's to add). numerics: of its stages, for the judge.
+    loops: around kernels.
     """
 
     name: str
@@ -73,6 +85,21 @@ class KernelText:
     params: tuple[str, ...]
     options: tuple[str, ...]
     numerics: ByStage = ()
+    loops: tuple[Turns, ...] = ()
+
+    @cached_property
+    def launches(self) -> tuple[Launched, ...]:
+        """The kernels of a call in the order in which they run."""
+        begins = [k for k, e in enumerate(self.kernels) if not k or e.stage != self.kernels[k - 1].stage]
+        zeroed = any(w.zero for w in self.workspaces)
+        order = run_order(self.loops, len(self.kernels))
+        return tuple(Launched(k, at, zeroed and bool(at) and k in begins) for k, at in order)
+
+    @cached_property
+    def counted(self) -> bool:
+        """Whether a kernel takes the number of a turn, so that its arguments differ from launch to launch."""
+        names = {x.var for x in self.loops}
+        return any(a.name in names for k in self.kernels for a in k.args if isinstance(a, ScalarArg))
 
     @cached_property
     def digest(self) -> str:

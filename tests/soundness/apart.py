@@ -15,6 +15,7 @@ from mdh.ir.dtype import I32
 from mdh.ir.expr import Const, Expr, substitute
 from mdh.ir.numerics import OWN
 from mdh.ir.program import DimKind, LocalValue, Output, Program, Result, Stage
+from mdh.ir.turns import run_order
 from mdh.reference.exact import CArithmetic
 from mdh.reference.numbers import Array, numpy_dtype
 from mdh.reference.stage import run_stage
@@ -30,9 +31,10 @@ def evaluate_apart(
         given = np.zeros(b.shape, numpy_dtype(b.dtype)) if b.temp else np.asarray(arrays[b.name])
         buffers[b.name] = arithmetic.copy(arithmetic.of(given.reshape(b.shape), b.dtype))
     values = {s.name: arithmetic.of(np.asarray(scalars[s.name]), s.dtype) for s in program.scalars}
-    for stage in program.stages:
-        for part in _parts(stage, rng):
-            run_stage(part, program, arithmetic, buffers, values, OWN)
+    for number, counters in run_order(program.loops, len(program.stages)):
+        turns = {name: arithmetic.of(np.asarray(turn), I32) for name, turn in counters.items()}
+        for part in _parts(program.stages[number], rng):
+            run_stage(part, program, arithmetic, buffers, {**values, **turns}, OWN)
     written = frozenset[str]().union(*(s.written for s in program.stages))
     return {b.name: buffers[b.name] for b in program.buffers if not b.temp and b.name in written}
 

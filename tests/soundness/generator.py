@@ -55,6 +55,8 @@ def random_statements(seed: int) -> Tree:
         forms.values.begin()
         body += known[kind][1](forms)
     body = _mixed(rng, body, pool)
+    if seed >= VARYING_FROM and rng.random() < 0.3:
+        body = _repeated(rng, body)
     if pool.macros:
         _twice(rng, body)
     tree = Tree(f"f{seed}", sizes, rng.choice(SPELLINGS), pool.macros, pool.params(), pool.locals(), body,
@@ -69,6 +71,21 @@ def random_statements(seed: int) -> Tree:
     if seed >= VARYING_FROM:
         _varying(Random(f"varying {seed}"), tree.body, (), sizes)
     return tree
+
+
+def _repeated(rng: Random, body: list[Node]) -> list[Node]:
+    """Some nodes in a loop around them, as of time steps. Its counter may stand in values."""
+    first = rng.randrange(len(body))
+    end = first + 1
+    while end < len(body) and rng.random() < 0.7:
+        end += 1
+    inside = body[first:end]
+    if any(pinned(n) or _declares(n) for n in inside):
+        return body
+    for line in _lines(inside):
+        if line.form.endswith(" = {};") and len(line.args) == 1 and rng.random() < 0.25:
+            line.args = [Op("({} + turn)", line.args)]
+    return [*body[:first], For("turn", "K", inside, low=rng.choice((0, 0, 1))), *body[end:]]
 
 
 def _varying(rng: Random, body: list[Node], outer: tuple[For, ...], sizes: dict[str, int]) -> None:

@@ -17,6 +17,7 @@ from mdh.ir.expr import Binary, Call, Const, Expr, Var
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Launch
 from mdh.ir.numerics import ByStage, Numerics
+from mdh.ir.turns import Turns
 from mdh.machine import print_machine, read_machine
 from mdh.schema import Int64, Meta, SchemaError, Text, convert, record_type
 from mdh.source import Source
@@ -128,6 +129,7 @@ def text_json(text: KernelText) -> Json:
         "params": list(text.params),
         "options": list(text.options),
         "numerics": numerics_json(text.numerics),
+        "loops": [[x.name, x.var, x.trips, x.first, x.last, x.start, x.step] for x in text.loops],
     }
 
 
@@ -142,6 +144,7 @@ def read_text(value: Mapping[str, Any]) -> KernelText:
         tuple(value["params"]),
         tuple(value["options"]),
         read_numerics(value["numerics"]),
+        tuple(Turns(*one) for one in value["loops"]),
     )
 
 

@@ -23,6 +23,7 @@ def program_meaning(program: Program) -> list[Any]:
         [_data(s, {}) for s in program.scalars],
         [_stage(s) for s in program.stages],
         *([list(program.allowed)] if program.allowed else []),
+        *([["loops", *([x.var, x.trips, x.first, x.last] for x in program.loops)]] if program.loops else []),
     ]
 
 
