@@ -1,0 +1,46 @@
+// G = (A B) (C D).
+// With OpenMP directives, and the promise that arrays are distinct.
+#ifndef NI
+#define NI 800
+#endif
+#ifndef NJ
+#define NJ 900
+#endif
+#ifndef NK
+#define NK 1000
+#endif
+#ifndef NL
+#define NL 1100
+#endif
+#ifndef NM
+#define NM 1200
+#endif
+
+void mm3(double E[restrict NI][NJ], const double A[restrict NI][NK], const double B[restrict NK][NJ],
+         double F[restrict NJ][NL], const double C[restrict NJ][NM], const double D[restrict NM][NL],
+         double G[restrict NI][NL]) {
+  #pragma omp parallel for
+  for (int i = 0; i < NI; i++)
+    #pragma omp simd
+    for (int j = 0; j < NJ; j++) {
+      E[i][j] = 0;
+      for (int k = 0; k < NK; k++)
+        E[i][j] += A[i][k] * B[k][j];
+    }
+  #pragma omp parallel for
+  for (int i = 0; i < NJ; i++)
+    #pragma omp simd
+    for (int j = 0; j < NL; j++) {
+      F[i][j] = 0;
+      for (int k = 0; k < NM; k++)
+        F[i][j] += C[i][k] * D[k][j];
+    }
+  #pragma omp parallel for
+  for (int i = 0; i < NI; i++)
+    #pragma omp simd
+    for (int j = 0; j < NL; j++) {
+      G[i][j] = 0;
+      for (int k = 0; k < NJ; k++)
+        G[i][j] += E[i][k] * F[k][j];
+    }
+}

@@ -1,0 +1,19 @@
+// A = L U in place without pivots, row by row.
+// With OpenMP directives, and the promise that arrays are distinct.
+#ifndef N
+#define N 2000
+#endif
+
+void lu(double A[restrict N][N]) {
+  for (int i = 0; i < N; i++) {
+    for (int j = 0; j < i; j++) {
+      for (int k = 0; k < j; k++)
+        A[i][j] -= A[i][k] * A[k][j];
+      A[i][j] /= A[j][j];
+    }
+    #pragma omp parallel for simd
+    for (int j = i; j < N; j++)
+      for (int k = 0; k < i; k++)
+        A[i][j] -= A[i][k] * A[k][j];
+  }
+}

@@ -1,0 +1,27 @@
+// A = Q R by the modified Gram-Schmidt process; the remainder stays in A.
+#include <math.h>
+
+#ifndef M
+#define M 1000
+#endif
+#ifndef N
+#define N 1200
+#endif
+
+void gramschmidt(double A[M][N], double R[N][N], double Q[M][N]) {
+  for (int k = 0; k < N; k++) {
+    double norm = 0;
+    for (int i = 0; i < M; i++)
+      norm += A[i][k] * A[i][k];
+    R[k][k] = sqrt(norm);
+    for (int i = 0; i < M; i++)
+      Q[i][k] = A[i][k] / R[k][k];
+    for (int j = k + 1; j < N; j++) {
+      R[k][j] = 0;
+      for (int i = 0; i < M; i++)
+        R[k][j] += Q[i][k] * A[i][j];
+      for (int i = 0; i < M; i++)
+        A[i][j] -= Q[i][k] * R[k][j];
+    }
+  }
+}
