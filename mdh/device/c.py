@@ -32,7 +32,8 @@ from mdh.folders import private_folder, unserving
 from mdh.machine import Machine
 from mdh.memory_left import demand_room, no_room
 from mdh.reference.numbers import Array
-from mdh.target.text import EntryPoint, KernelText
+from mdh.target.text import EntryPoint, KernelText, Launched
+from mdh.target.turns import whole_of
 from mdh.textfile import reason
 
 FILE = "kernels.so"
@@ -152,7 +153,9 @@ class CBuilt:
         self, device: CDevice, text: KernelText, image: bytes, library: ctypes.CDLL, seconds: float
     ) -> None:
         self.device, self.text, self.image, self.seconds = device, text, image, seconds
-        self.functions = tuple(library[e.name] for e in text.kernels)
+        whole = whole_of(text)
+        self.entries = text.kernels if whole is None else (whole,)
+        self.functions = tuple(library[e.name] for e in self.entries)
         for function in self.functions:
             function.restype = None
         self.settle = settle_of(library)
@@ -178,15 +181,14 @@ class CCall(BoundCall):
         self.arrays = {**arrays, **spaces}
         self.zeroed = [spaces[w.name] for w in built.text.workspaces if w.zero]
         self.left = [spaces[w.name] for w in built.text.workspaces if not w.zero]
-        text = built.text
-        plain = [] if text.counted else [self._arguments(e, scalars) for e in text.kernels]
+        order = built.text.launches if built.entries is built.text.kernels else (Launched(0, {}, False),)
         self.launches = tuple(
             (
                 x.clear,
                 built.functions[x.kernel],
-                plain[x.kernel] if plain else self._arguments(text.kernels[x.kernel], {**scalars, **x.at}),
+                self._arguments(built.entries[x.kernel], {**scalars, **x.at}),
             )
-            for x in text.launches
+            for x in order
         )
 
     def _arguments(self, entry: EntryPoint, scalars: Mapping[str, Any]) -> list[Any]:

@@ -44,7 +44,7 @@ from mdh.lower.scope import (
 from mdh.lower.stream import finish_stream, shared_loop
 from mdh.lower.trip_counts import TripCounts, trip_counts
 from mdh.lower.turns import in_order
-from mdh.lower.unguarded import filled, lanes_slack
+from mdh.lower.unguarded import filled, lanes_slack, moved_back
 from mdh.lower.window import emit_window
 
 MOST_EDGES = 2
@@ -307,6 +307,10 @@ def _lanes(nest: Nest, level: Level, scope: Scope, inner: Scope) -> For:
     if slack is not None:
         nest.declarations.extend(slack)
         return _for(nest, level, 0, level.parts, emit(nest, filled(inner, nest, level)), ForKind.VEC)
+    back = moved_back(nest, level, scope, ends)
+    if back is not None:
+        whole = filled(inner.with_values({level.var: back}), nest, level)
+        return _for(nest, level, 0, level.parts, emit(nest, whole), ForKind.VEC)
     stop = level.parts if ends is None else ends.begun
     return _for(nest, level, 0, stop, emit(nest, inner.limited(level.var, stop)), ForKind.VEC)
 

@@ -5,6 +5,9 @@ lanes past the edge compute, too, where all that they read lies in packed buffer
 results' region is written out up to the edge. A packed buffer whose rows end at the edge gets some slack
 behind its last row, which is zero; before that, the next row is read.
 
+The last vector of a map's row may begin earlier instead, and compute some of the elements before it again:
+the values are the same, if the stage reads nothing that it writes.
+
 On GPUs, points of a thread's tile: a guard on each multiplication costs more than the multiplication. Copies
 are as large as whole tiles and hold zeros past the edge, so that products past it add nothing. A prefix sum
 goes on past the end of its dim: no point that exists comes after it.
@@ -14,12 +17,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from mdh.hardware import Layer, Space
-from mdh.ir.expr import Binary, Cast, Expr, Load, Unary, walk
+from mdh.ir.construct import sub
+from mdh.ir.expr import Binary, Cast, Expr, Load, Unary, Var, walk
 from mdh.ir.layout import Guard, Level
 from mdh.ir.program import DimKind
 from mdh.lower.nest import Nest
 from mdh.lower.overread import Slack, overread
 from mdh.lower.scope import Point, Scope, key_of
+from mdh.lower.trip_counts import TripCounts
 
 
 def vector_level(nest: Nest, level: Level) -> Level | None:
@@ -45,6 +50,21 @@ def lanes_slack(nest: Nest, level: Level, scope: Scope) -> Slack | None:
         if count > 0:
             slack[name] = max(count, slack.get(name, 0))
     return slack
+
+
+def moved_back(nest: Nest, level: Level, scope: Scope, ends: TripCounts | None) -> Expr | None:
+    """The lanes of a map's last vector, where it ends at the edge and begins in the vector before it; None if
+    that one is not of the same unit, or if a second store would do harm."""
+    mine = nest.levels.by_dim[level.dim]
+    outer = mine[mine.index(level) - 1] if mine.index(level) else None
+    maps = all(fold.op is None for fold in nest.folds) and not nest.regions and not nest.stage.scattered
+    if not nest.cpu or ends is None or outer is None or outer.layer is not None or not maps:
+        return None
+    again = nest.stage.written & nest.stage.read
+    copied = any(step.stagings for step in nest.plan.steps)
+    if again or copied or nest.domain is not None or not scope.fixed.get(outer.var):
+        return None
+    return sub(Var(level.var), level.parts - ends.begun)
 
 
 def needed(nest: Nest, guards: list[Guard], scope: Scope) -> tuple[list[Guard], Slack]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mdh.ir.expr import Cast, walk
 from mdh.ir.kernel import Buf, Kernel, Module, Workspace
@@ -21,6 +21,7 @@ from mdh.target.negations import hidden_negations
 from mdh.target.opencl_kernel import opencl_kernel, opencl_prologue
 from mdh.target.reads_first import UNSUNK, reads_first
 from mdh.target.text import BufferArg, EntryPoint, KernelText, ScalarArg, Scratch
+from mdh.target.turns import turns_text, whole_of
 from mdh.target.wrapping import wrapping
 
 _COMMENT = re.compile(r"//.*")
@@ -113,7 +114,7 @@ def emit(module: Module, program: Program, faults: CompilerFaults | None = None)
         prologue += TRAPPING
     head = "".join(f"// {line}".rstrip() + "\n" for note in module.notes for line in note.splitlines())
     source = "\n".join(part for part in (head, prologue, helpers, constants.text, body) if part)
-    return KernelText(
+    made = KernelText(
         name=module.name,
         language=module.target,
         machine=module.machine,
@@ -125,6 +126,8 @@ def emit(module: Module, program: Program, faults: CompilerFaults | None = None)
         numerics=module.numerics,
         loops=module.loops,
     )
+    whole = whole_of(made)
+    return made if whole is None else replace(made, source=f"{source}\n{turns_text(made, whole)}")
 
 
 def _converts_twice(module: Module) -> bool:

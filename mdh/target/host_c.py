@@ -8,6 +8,7 @@ from mdh.target.driver_sizes import Sizes
 from mdh.target.header import C_TYPES, prototype, scalar_type
 from mdh.target.host import HostNames, in_loops
 from mdh.target.text import Arg, BufferArg, KernelText
+from mdh.target.turns import declared_as, whole_of
 
 DEVICE = r"""
 static void *device[ARRAYS];
@@ -48,14 +49,15 @@ static double timed_launch(void)
 
 def c_launcher(text: KernelText, program: Program, host: HostNames) -> str:
     """`NAME_launch.c`: checks sizes, keeps workspaces between calls, calls the kernels in order."""
-    kernels = "".join(
-        f"void {k.name}({', '.join(_declared(a) for a in k.args) or 'void'});\n" for k in text.kernels
-    )
+    whole = whole_of(text)
+    entries = text.kernels if whole is None else (whole,)
+    told = _declared if whole is None else (lambda a: declared_as(a, host[a.name]))
+    kernels = "".join(f"void {k.name}({', '.join(map(told, k.args)) or 'void'});\n" for k in entries)
     spaces = "".join(f"static void *{host[w.name]};\n" for w in text.workspaces)
     setup = [line for w in text.workspaces for line in _workspace(host[w.name], w.bytes, zero=w.zero)]
-    calls = [[f"    {k.name}({', '.join(host[a.name] for a in k.args)});"] for k in text.kernels]
+    calls = [[f"    {k.name}({', '.join(host[a.name] for a in k.args)});"] for k in entries]
     clear = [f"    memset({host[w.name]}, 0, {w.bytes});" for w in text.workspaces if w.zero]
-    run = in_loops(text, host, calls.__getitem__, clear)
+    run = calls[0] if whole is not None else in_loops(text, host, calls.__getitem__, clear)
     gap = "\n" if spaces else ""
     body = "".join(line + "\n" for line in (*size_checks(program, host), *setup, *run))
     return f"""#include <stdlib.h>

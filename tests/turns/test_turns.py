@@ -154,8 +154,9 @@ def test_the_folder_has_the_loops(tmp_path: Path) -> None:
     source.write_text(PROGRAMS["two loops"])
     command = ["python", "-m", "mdh", "compile", str(source), "--device", "c", "-o", str(tmp_path / "out")]
     subprocess.run([sys.executable, *command[1:]], check=True, capture_output=True)
-    launcher = (tmp_path / "out" / "f_launch.c").read_text()
-    assert "for (int s = 0; s < 2; ++s) {" in launcher and "for (int t = 0; t < 3; ++t) {" in launcher
+    kernels = (tmp_path / "out" / "f_kernels.c").read_text()
+    assert "for (int s = 0; s < 2; ++s) {" in kernels and "for (int t = 0; t < 3; ++t) {" in kernels
+    assert "f_turns(x, y);" in (tmp_path / "out" / "f_launch.c").read_text()
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert [x["turns"] for x in manifest["loops"]] == [2, 3]
     subprocess.run(["make", "-s"], cwd=tmp_path / "out", check=True, capture_output=True)

@@ -1,0 +1,52 @@
+"""In C, loops around kernels are a function of the kernels' own text: a launch from outside costs more than a
+small kernel."""
+
+from mdh.target.header import scalar_type
+from mdh.target.names import fresh, rename
+from mdh.target.text import Arg, BufferArg, EntryPoint, KernelText, ScalarArg
+
+
+def whole_of(text: KernelText) -> EntryPoint | None:
+    """The function that runs all kernels in their loops, as an entry point; None if there are no loops, or if
+    turns clear workspaces. Its arguments are those of all kernels."""
+    if text.language != "c" or not text.loops or any(x.clear for x in text.launches):
+        return None
+    counters = {x.var for x in text.loops}
+    args: dict[str, Arg] = {}
+    for a in (a for k in text.kernels for a in k.args):
+        known = args.get(a.name)
+        if isinstance(a, ScalarArg) and a.name in counters:
+            continue
+        if isinstance(a, BufferArg) and isinstance(known, BufferArg):
+            known = known if a.readonly else a
+        args[a.name] = known or a
+    name = fresh(f"{text.name}_turns", {k.name for k in text.kernels}, "c")
+    return EntryPoint(name, "", text.kernels[0].launch, tuple(args.values()))
+
+
+def turns_text(text: KernelText, whole: EntryPoint) -> str:
+    """The definition of that function."""
+    counters = [x.var for x in text.loops]
+    taken = {whole.name, *(k.name for k in text.kernels)}
+    names = rename([*(a.name for a in whole.args), *counters], "c", taken)
+    parameters = ", ".join(declared_as(a, names[a.name]) for a in whole.args)
+    lines = [f"void {whole.name}({parameters})", "{"]
+    depth = 1
+    for k, entry in enumerate(text.kernels):
+        for x in (x for x in text.loops if x.first == k):
+            name = names[x.var]
+            lines.append(f"{'    ' * depth}for (int {name} = 0; {name} < {x.trips}; ++{name}) {{")
+            depth += 1
+        lines.append(f"{'    ' * depth}{entry.name}({', '.join(names[a.name] for a in entry.args)});")
+        for _ in (x for x in text.loops if x.last == k):
+            depth -= 1
+            lines.append(f"{'    ' * depth}}}")
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def declared_as(a: Arg, name: str) -> str:
+    """The parameter of that function. Its arrays are without types, since those of kernels are no host's."""
+    if isinstance(a, BufferArg):
+        return f"{'const ' if a.readonly else ''}void *{name}"
+    assert isinstance(a, ScalarArg), "kernels in C have no tensor maps"
+    return f"{scalar_type(a.dtype)} {name}"
