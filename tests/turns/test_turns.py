@@ -156,7 +156,7 @@ def test_the_folder_has_the_loops(tmp_path: Path) -> None:
     subprocess.run([sys.executable, *command[1:]], check=True, capture_output=True)
     kernels = (tmp_path / "out" / "f_kernels.c").read_text()
     assert "for (int s = 0; s < 2; ++s) {" in kernels and "for (int t = 0; t < 3; ++t) {" in kernels
-    assert "f_turns(x, y);" in (tmp_path / "out" / "f_launch.c").read_text()
+    assert "f_turns(" in (tmp_path / "out" / "f_launch.c").read_text()
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert [x["turns"] for x in manifest["loops"]] == [2, 3]
     subprocess.run(["make", "-s"], cwd=tmp_path / "out", check=True, capture_output=True)
