@@ -17,6 +17,8 @@ from mdh.ir.statement import LoopVar, Phase, PlacedStatement, Placement, TextAcc
 from mdh.ir.statement import Statement as Accesses
 from mdh.poly.legality import Broken, broken_dependences
 
+MOST_SORTED = 24
+"""Pieces of a nest that another order is looked for. Each pair of them is asked."""
 Groups = Sequence[Sequence[Piece]]
 """The pieces of each stage."""
 
@@ -68,15 +70,36 @@ def in_order(pieces: Sequence[Piece], text: Sequence[Written]) -> Sequence[Piece
     try:
         check_dependences([[p] for p in pieces], text)
     except Failed as failed:
-        sooner = {n: [m for m in range(len(pieces)) if m != n and _follows(pieces[m], pieces[n], text)]
-                  for n in range(len(pieces))}  # fmt: skip
         try:
-            found = [pieces[n] for n in TopologicalSorter(sooner).static_order()]
+            found = [p for nest in _nests(pieces, text) for p in _sorted(nest, text)]
             check_dependences([[p] for p in found], text)
         except (CycleError, Failed):
             raise failed from None
         return found
     return pieces
+
+
+def _nests(pieces: Sequence[Piece], text: Sequence[Written]) -> Iterator[list[Piece]]:
+    """Neighbours in one loop. Nests follow one another as they do in the text."""
+    nest: list[Piece] = []
+    for p in pieces:
+        s = text[p.accumulator].statement
+        first = text[nest[0].accumulator].statement if nest else s
+        if nest and not (s.loops and (s.held, s.loops[:1]) == (first.held, first.loops[:1])):
+            yield nest
+            nest = []
+        nest.append(p)
+    if nest:
+        yield nest
+
+
+def _sorted(nest: list[Piece], text: Sequence[Written]) -> list[Piece]:
+    """The pieces of a nest in an order of their dependences. Raises CycleError if there is none."""
+    if not 1 < len(nest) <= MOST_SORTED:
+        return nest
+    numbers = range(len(nest))
+    sooner = {n: [m for m in numbers if m != n and _follows(nest[m], nest[n], text)] for n in numbers}
+    return [nest[n] for n in TopologicalSorter(sooner).static_order()]
 
 
 def _follows(first: Piece, then: Piece, text: Sequence[Written]) -> bool:

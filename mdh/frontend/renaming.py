@@ -27,6 +27,8 @@ from mdh.source import Span
 
 MOST_BYTES = 1 << 30
 """An array is not expanded to more than this."""
+MOST_PAIRS = 400
+"""Reads times writes of an array that are asked about."""
 ROOM = 3
 """Places of the text are multiplied by it, so that there are places behind each, and in front."""
 Box = tuple[tuple[int, int], ...]
@@ -138,6 +140,8 @@ def _snapshot(nest: _Nest, name: str, out: Renaming) -> None:
     for n, access, e in nest.accesses(name, write=False):
         if e not in nest.statements[n].targets:
             found.setdefault((n, e), []).append(access)
+    if len(found) * len(writes) > MOST_PAIRS:
+        return
     old = [
         (n, e)
         for (n, e), reads in found.items()
@@ -179,7 +183,7 @@ def _expanded(nest: _Nest, name: str, out: Renaming) -> Callable[[], None] | Non
     copies the last turn's elements back."""
     array = out.arrays[name]
     writes, reads = nest.accesses(name, write=True), nest.accesses(name, write=False)
-    if array.shape is None or not reads:
+    if array.shape is None or not reads or len(reads) * len(writes) > MOST_PAIRS:
         return None
     exact = [a for n, a, _ in writes if _is_exact(nest.statements[n])]
     around = _common([x.loops for _, (_, x), _ in (*writes, *reads)])

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from functools import cache
 from pathlib import Path
 
@@ -181,3 +182,17 @@ def test_what_is_no_loop_around_stages(text: str) -> None:
     with pytest.raises(Failed) as failed:
         read_program(Source("f.c", text))
     assert failed.value.diagnostics[0].code == "C150"
+
+
+@pytest.mark.parametrize(
+    "line", ["y[i] = x[i - 1] + {k};", "x[i] = x[i + 1] * x[i + 2] + {k};"], ids=["one nest", "many reads"]
+)
+def test_large_nests_are_answered_soon(line: str) -> None:
+    lines = "".join(line.format(k=k) + "\n" for k in range(380))
+    text = (
+        f"void f(float x[99], float y[99]) {{ for (int i = 1; i < 90; i++) {{\n{lines} x[i] /= x[i - 1];}}}}"
+    )
+    start = time.process_time()
+    with pytest.raises(Failed):
+        read_program(Source("f.c", text))
+    assert time.process_time() - start < 10
