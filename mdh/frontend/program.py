@@ -26,6 +26,7 @@ from mdh.frontend.shapes import (
 from mdh.frontend.statements import Array, Assign, Best, OperatorPragma, Statement, Use
 from mdh.frontend.strict import check_comparison, check_grouping, ordered
 from mdh.frontend.tables import Table
+from mdh.ir.domain import with_live_starts
 from mdh.ir.expr import Expr, Load, Var, substitute
 from mdh.ir.names import fresh
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Result, Scalar, Stage
@@ -141,8 +142,9 @@ def _by_other_means(
             return False
         return True
 
-    repair = Repair(arrays, taken, works)
-    given = repaired([replace(s, origin=n) for n, s in enumerate(statements)], repair)
+    numbered = [replace(s, origin=n) for n, s in enumerate(statements)]
+    repair = Repair(numbered, arrays, taken, works)
+    given = repaired(numbered, repair)
     if given is None:
         return None
     numbers = {s.origin: n for n, s in enumerate(given) if s.origin is not None}
@@ -266,7 +268,7 @@ def _stage(
     results = tuple(_result(p, names, strict=strict) for p in group)
     stem = next((stage_names[n] for p in group for n in sorted(p.numbers) if n in stage_names), None)
     stem = stem or first.outputs[0].buffer
-    return Stage(fresh(stem, taken), tuple(dims), (), results, first.span)
+    return with_live_starts(Stage(fresh(stem, taken), tuple(dims), (), results, first.span))
 
 
 def _result(p: Piece, names: dict[str, Expr], *, strict: bool) -> Result:

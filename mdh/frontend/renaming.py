@@ -17,7 +17,7 @@ from math import prod
 from mdh.frontend.dependences import written
 from mdh.frontend.statements import Array, Assign, Statement, Use, used_names
 from mdh.ir.affine import from_expr
-from mdh.ir.clauses import EVERYWHERE, OPPOSITE, clauses_of
+from mdh.ir.clauses import exact_clauses
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, map_children
 from mdh.ir.names import fresh
@@ -156,7 +156,7 @@ def _snapshot(nest: _Nest, name: str, out: Renaming) -> None:
     box = _box([e for _, e in old], [nest.statements[n].loops for n, _ in old], array.shape)
     out.copy(kept.name, name, box, (), nest.places()[0] - 1, nest.span(name))
     for n, e in old:
-        nest.statements[n] = _with(nest.statements[n], _swap(e, replace(e, buffer=kept.name)))
+        nest.statements[n] = changed_loads(nest.statements[n], _swap(e, replace(e, buffer=kept.name)))
 
 
 def _swap(old: Load, new: Load) -> Callable[[Expr], Expr]:
@@ -210,7 +210,7 @@ def _expanded(nest: _Nest, name: str, out: Renaming) -> Callable[[], None] | Non
         )
 
     for n in {n for n, *_ in (*writes, *reads)}:
-        nest.statements[n] = _with(nest.statements[n], moved)
+        nest.statements[n] = changed_loads(nest.statements[n], moved)
     place, span, last = nest.places()[1] + 1, array.span, [v.extent - 1 for v in own]
     return lambda: out.copy(name, each.name, box, last, place, span) if box else None
 
@@ -220,13 +220,7 @@ def _is_exact(s: Statement) -> bool:
     if not isinstance(s, Assign):
         return False
     names, ranges = {v.name for v in s.loops}, {v.name: v.extent for v in s.loops}
-    return all(
-        isinstance(c, Binary)
-        and c.op in OPPOSITE
-        and clauses_of((c,), ranges) != EVERYWHERE
-        and used_names((c,)) <= names
-        for c in s.conds
-    )
+    return used_names(s.conds) <= names and exact_clauses(s.conds, ranges) is not None
 
 
 def _common(nests: Sequence[tuple[LoopVar, ...]]) -> tuple[LoopVar, ...]:
@@ -257,7 +251,7 @@ def _each_use(s: Statement, change: Callable[[Use], Use]) -> Statement:
     return replace(s, uses=tuple(map(change, s.uses)))
 
 
-def _with(s: Statement, change: Callable[[Expr], Expr]) -> Statement:
+def changed_loads(s: Statement, change: Callable[[Expr], Expr]) -> Statement:
     """The statement with loads changed, everywhere in it."""
 
     def deep(e: Expr) -> Expr:

@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from mdh.frontend.pieces import Piece
-from mdh.frontend.renaming import renamed, spread
+from mdh.frontend.renaming import changed_loads, renamed, spread
 from mdh.frontend.statements import Array, Statement, used_names
-from mdh.ir.expr import loads
+from mdh.ir.dtype import I32
+from mdh.ir.expr import Const, Expr, Load, Var, loads
+from mdh.ir.names import fresh
 from mdh.ir.statement import LoopVar
 from mdh.ir.turns import Turns
 
@@ -26,8 +28,10 @@ Works = Callable[[Sequence[Statement], Arrays], bool]
 
 @dataclass
 class Repair:
-    """The state of a repair. arrays: with those that it has added; works: asks for a proof."""
+    """The state of a repair. every: statement of the text. arrays: with those that it has added. works: asks
+    for a proof."""
 
+    every: Sequence[Statement]
     arrays: dict[str, Array]
     taken: set[str]
     works: Works
@@ -66,11 +70,42 @@ def _nest(nest: list[Statement], others: Sequence[Statement], repair: Repair) ->
         return new.statements
     loop = nest[0].loops[0]
     held = replace(loop, held=True)
-    inside = [_inside(s, loop, held) for s in nest]
+    inside = _without_turns([_inside(s, loop, held) for s in nest], held, repair)
     if not _may_be_held(inside, held):
         return None
     out = _each(inside, others, repair)
     return out if out is not None and repair.works(out, repair.arrays) else None
+
+
+def _without_turns(inside: list[Statement], loop: LoopVar, repair: Repair) -> list[Statement]:
+    """The statements with one element for all turns of what each turn has its own element of: a local of the
+    loop's body. Nothing outside of the loop may use it."""
+    mine = {s.origin for s in inside}
+    outside = {u.load.buffer for s in repair.every if s.origin not in mine for u in s.uses}
+    for name in sorted({t.buffer for s in inside for t in s.targets} - outside):
+        array = repair.arrays[name]
+        uses = [u for s in inside for u in s.uses if u.load.buffer == name]
+        own = Var(loop.name)
+        at = [k for k in range(len(array.shape or ())) if all(u.load.index[k] == own for u in uses)]
+        if not array.temp or not at:
+            continue
+        shape = tuple(n for k, n in enumerate(array.shape or ()) if k != at[0]) or (1,)
+        new = fresh(f"{name}_turn", repair.taken)
+        repair.arrays = {**repair.arrays, new: replace(array, name=new, shape=shape)}
+        inside = [changed_loads(s, _dropped(name, new, at[0])) for s in inside]
+    return inside
+
+
+def _dropped(name: str, new: str, at: int) -> Callable[[Expr], Expr]:
+    """Loads of array `name` as those of array `new`, without subscript number `at`."""
+
+    def change(e: Expr) -> Expr:
+        if not isinstance(e, Load) or e.buffer != name:
+            return e
+        index = tuple(i for k, i in enumerate(e.index) if k != at) or (Const(0, I32),)
+        return replace(e, buffer=new, index=index)
+
+    return change
 
 
 def _nests(statements: Sequence[Statement]) -> Iterator[list[Statement]]:

@@ -188,7 +188,7 @@ def _outside(u: Use, k: int, extent: int | None, value: int, point: dict[str, in
         (Label(u.span, f"index {value}"),),
         notes=(note,) if note else (),
         help="correct the loop bounds or the array's extents"
-        + ("; conditions guard reads only" if u.write else ""),
+        + ("; conditions and bounds of outer counters guard reads only" if u.write else ""),
         witness=(
             ("buffer", u.load.buffer),
             ("dimension", k + 1),

@@ -15,6 +15,10 @@ MOST_CLAUSES = 32
 OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
+Found = tuple[Domain, bool]
+"""A domain, and whether it is exact: it holds nowhere else."""
+
+
 def clauses_of(conds: tuple[Expr, ...], ranges: Mapping[str, int]) -> Domain:
     """A disjunction of conjunctions of `affine >= 0` that holds wherever all of `conds` hold.
 
@@ -22,17 +26,27 @@ def clauses_of(conds: tuple[Expr, ...], ranges: Mapping[str, int]) -> Domain:
 
     What is not affine counts as true on either side of a negation, so it protects nothing.
     """
-    out = EVERYWHERE
+    return _all(conds, ranges)[0]
+
+
+def exact_clauses(conds: tuple[Expr, ...], ranges: Mapping[str, int]) -> Domain | None:
+    """The same if it holds exactly where all of `conds` hold, else None."""
+    found, exact = _all(conds, ranges)
+    return found if exact else None
+
+
+def _all(conds: tuple[Expr, ...], ranges: Mapping[str, int]) -> Found:
+    out: Found = (EVERYWHERE, True)
     for c in conds:
         out = _both(out, _clauses(c, True, ranges))
     return out
 
 
-def _clauses(e: Expr, holds: bool, ranges: Mapping[str, int]) -> Domain:
+def _clauses(e: Expr, holds: bool, ranges: Mapping[str, int]) -> Found:
     box = {n: (0, r - 1) for n, r in ranges.items()}
     match e:
         case Const(value, _):
-            return EVERYWHERE if bool(value) == holds else ()
+            return EVERYWHERE if bool(value) == holds else (), True
         case Cast(arg, dtype) if not arg.dtype.is_float and dtype.bits >= max(32, arg.dtype.bits):
             return _clauses(arg, holds, ranges)
         case Unary("!", arg, _):
@@ -45,12 +59,12 @@ def _clauses(e: Expr, holds: bool, ranges: Mapping[str, int]) -> Domain:
         case Binary(op, left, right, _) if op in OPPOSITE:
             a_, b_ = exact_form(left, box), exact_form(right, box)
             if a_ is None or b_ is None or left.dtype.is_float:
-                return EVERYWHERE
-            return _compare(op if holds else OPPOSITE[op], a_, b_)
+                return EVERYWHERE, False
+            return _compare(op if holds else OPPOSITE[op], a_, b_), True
         case _ if not e.dtype.is_float and (whole := exact_form(e, box)) is not None:
-            return _compare("!=" if holds else "==", whole, Affine())
+            return _compare("!=" if holds else "==", whole, Affine()), True
         case _:
-            return EVERYWHERE
+            return EVERYWHERE, False
 
 
 def _truth(e: Expr) -> bool:
@@ -70,11 +84,13 @@ def _compare(op: str, a: Affine, b: Affine) -> Domain:
     }[op]
 
 
-def _both(a: Domain, b: Domain) -> Domain:
-    if len(a) * len(b) > MOST_CLAUSES:
-        return a
-    return tuple((*x, *y) for x in a for y in b)
+def _both(a: Found, b: Found) -> Found:
+    if len(a[0]) * len(b[0]) > MOST_CLAUSES:
+        return a[0], False
+    return tuple((*x, *y) for x in a[0] for y in b[0]), a[1] and b[1]
 
 
-def _either(a: Domain, b: Domain) -> Domain:
-    return EVERYWHERE if len(a) + len(b) > MOST_CLAUSES else (*a, *b)
+def _either(a: Found, b: Found) -> Found:
+    if len(a[0]) + len(b[0]) > MOST_CLAUSES:
+        return EVERYWHERE, False
+    return (*a[0], *b[0]), a[1] and b[1]

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mdh.ir.affine import Affine, holds_all
-from mdh.ir.clauses import EVERYWHERE, OPPOSITE, Domain, clauses_of
+from mdh.ir.clauses import EVERYWHERE, Domain, clauses_of, exact_clauses
 from mdh.ir.dtype import I32, DType
-from mdh.ir.expr import Binary, Cast, Expr, Load, Select, Unary, Var, children, without_casts
+from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Select, Unary, Var, children, without_casts
 from mdh.ir.program import Condition, DimKind, Output, Result, Stage, combined_where
 
 Constraints = frozenset[Affine]
@@ -111,6 +111,28 @@ def _passes(o: Output) -> bool:
     return isinstance(without_casts(o.value), Var)
 
 
+def with_live_starts(stage: Stage) -> Stage:
+    """The stage without what sums start from where no output changes. `c ? 0 : s` is 0 if only results under
+    `c` are stored. Such an `s` would be an array that nothing else needs."""
+    ranges = {d.name: d.extent for d in stage.dims}
+    return replace(stage, results=tuple(_with_live_start(r, ranges) for r in stage.results))
+
+
+def _with_live_start(r: Result, ranges: dict[str, int]) -> Result:
+    if r.op is None or len(r.starts) != 1 or not isinstance(r.starts[0], Select):
+        return r
+    start = r.starts[0]
+    chosen = _constraints([(start.cond, True)], ranges)
+    parts = list(_conjuncts((start.cond, True)))
+    whole = all(_affine(p, ranges) for p in parts)
+    stored = [_constraints(_unlike(o.value, o), ranges) for o in r.outputs]
+    if not chosen or not whole or not all(chosen <= s for s in stored):
+        return r
+    then = start.then
+    plain = isinstance(then, Const) and r.op.identity(then.dtype) == then
+    return replace(r, starts=(None if plain else then,))
+
+
 def changed_where(r: Result, o: Output, ranges: dict[str, int]) -> Domain:
     """A domain outside of which output `o` of the result stays as it is."""
     epilogue = _unlike(o.value, o)
@@ -169,11 +191,8 @@ def _conjuncts(c: Condition) -> Iterator[Condition]:
 def _affine(c: Condition, ranges: dict[str, int]) -> tuple[Affine, ...]:
     """The functions that are >= 0 exactly where the condition holds; empty if it is not of that form."""
     cond, holds = c
-    if not isinstance(cond, Binary) or cond.op not in OPPOSITE:
-        return ()
-    whole = cond if holds else Unary("!", cond, I32)
-    found = clauses_of((whole,), ranges)
-    if len(found) != 1 or any(not f.names <= ranges.keys() for f in found[0]):
+    found = exact_clauses((cond if holds else Unary("!", cond, I32),), ranges)
+    if found is None or len(found) != 1 or any(not f.names <= ranges.keys() for f in found[0]):
         return ()
     return found[0]
 

@@ -21,6 +21,7 @@ from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import For, ForKind, If, Stmt
 from mdh.ir.layout import Level
 from mdh.ir.program import DimKind
+from mdh.ir.ranges import INT
 from mdh.lower.nest import Nest
 from mdh.lower.scope import Point, Scope
 
@@ -42,7 +43,7 @@ def split(nest: Nest, level: Level, scope: Scope, emit: Emit) -> list[Stmt]:
     if not _applies(nest, scope):
         return emit(nest, level, scope)
     functions = _functions(nest, scope)
-    if not functions:
+    if not functions or not all(_fits_int(f, _ranges(nest, scope)) for f in functions):
         return emit(nest, level, scope)
     inner = _inner(nest, scope)
     some = _ends(nest, functions, level, inner, scope, most=True)
@@ -61,7 +62,8 @@ def around_block(nest: Nest, scope: Scope, body: list[Stmt]) -> list[Stmt]:
     blocks = {lv.var for lv in nest.levels.all if lv.layer in (Layer.BLK, Layer.CLU)}
     inner = frozenset(lv.var for lv in nest.levels.all) - blocks
     ranges = _ranges(nest, scope)
-    conds = [_at_least_zero(nest, f, inner, ranges, scope, most=True) for f in _results(nest)]
+    known = [f for f in _results(nest) if _fits_int(f, ranges)]
+    conds = [_at_least_zero(nest, f, inner, ranges, scope, most=True) for f in known]
     cond = conjunction([c for c in conds if c is not None])
     return body if cond is None else [If(cond, tuple(body))]
 
@@ -69,6 +71,12 @@ def around_block(nest: Nest, scope: Scope, body: list[Stmt]) -> list[Stmt]:
 def _ranges(nest: Nest, scope: Scope) -> Ranges:
     """Of the variables of levels, and of the numbers of turns of loops around the stage."""
     return {**nest.ranges(scope), **{n: (0, count - 1) for n, count in nest.program.turns.items()}}
+
+
+def _fits_int(f: Affine, ranges: Ranges) -> bool:
+    """Whether int holds all sums that the ends of a loop are made of."""
+    reach = abs(f.const) + sum(abs(c) * (1 + max(map(abs, ranges[n]))) for n, c in f.terms)
+    return 2 * reach <= INT[1]
 
 
 def _applies(nest: Nest, scope: Scope) -> bool:

@@ -6,7 +6,7 @@ result may write what another one does. This checks the stage alone, by its expr
 wherever they come from. A write that leaves the element as it was is none for reads (`ir.domain`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from mdh.ir.affine import Affine, from_expr
@@ -43,11 +43,14 @@ class _Touch:
     domain: Domain = EVERYWHERE
 
 
-def races(stage: Stage) -> Iterator[Race]:
-    """Every pair of accesses that touch the same element in different points or results, with one example."""
+def races(stage: Stage, held: Container[str] = ()) -> Iterator[Race]:
+    """Every pair of accesses that touch the same element in different points or results, with one example.
+
+    held: outputs that are stored from a region, with the elements that keep their values.
+    """
     reduced = any(d.kind is DimKind.PW for d in stage.dims)
     ranges = {d.name: d.extent for d in stage.dims}
-    touches = [t for n, r in enumerate(stage.results) for t in _touches(n, r, ranges, reduced=reduced)]
+    touches = [t for n, r in enumerate(stage.results) for t in _touches(n, r, ranges, held, reduced=reduced)]
     for w in (t for t in touches if t.write):
         for t in touches:
             if t.buffer != w.buffer or (stage.scattered and (t.write or t.start)):
@@ -58,11 +61,12 @@ def races(stage: Stage) -> Iterator[Race]:
                 yield Race(w.buffer, found[0], found[1], t.write)
 
 
-def _touches(number: int, r: Result, ranges: dict[str, int], *, reduced: bool) -> Iterator[_Touch]:
+def _touches(
+    number: int, r: Result, ranges: dict[str, int], held: Container[str], *, reduced: bool
+) -> Iterator[_Touch]:
     for o in r.outputs:
-        yield _Touch(
-            number, o.buffer, tuple(map(from_expr, o.index)), True, domain=changed_where(r, o, ranges)
-        )
+        domain = EVERYWHERE if r.op is None and o.buffer in held else changed_where(r, o, ranges)
+        yield _Touch(number, o.buffer, tuple(map(from_expr, o.index)), True, domain=domain)
     reads = [(start, True, False) for start in r.starts if start is not None]
     reads += [(e, False, reduced and r.op is not None) for e in r.values]
     reads += [(e, False, False) for o in r.outputs for e in (o.value, *o.index)]

@@ -59,6 +59,22 @@ PROGRAMS = {
       for (int i = 0; i < 17; i++)
         for (int j = 0; j < i; j++)
           for (int k = j; k <= i; k++) y[i] += x[j][k]; }""",
+    # the condition on data is none on the domain
+    "data beside a bound": """void f(const float x[20][20], float y[20]) {
+      for (int i = 0; i < 20; i++)
+        for (int j = 0; j < 20; j++) { int c = j <= i && x[i][j] > 0; if (c != 0) y[i] += x[i][j]; } }""",
+    # what the sum starts from is read where it is stored
+    "local sum": """void f(const float x[20][20], float z[20][20]) {
+      for (int i = 0; i < 20; i++)
+        for (int j = 0; j <= i; j++) {
+          float s = 0;
+          for (int k = 0; k < 20; k++) s += x[i][k] * x[k][j];
+          z[i][j] = s;
+        } }""",
+    # ends that int cannot hold
+    "large numbers": """void f(const float x[20][20], float y[20]) {
+      for (int i = 0; i < 20; i++)
+        for (int j = 0; j < 20; j++) if (j * 100000000 <= i * 100000000) y[i] += x[i][j]; }""",
     "best": """void f(const float x[23][23], float m[23], int at[23]) {
       for (int i = 0; i < 23; i++) {
         m[i] = -100; at[i] = -1;

@@ -80,7 +80,7 @@ def _repeated(rng: Random, body: list[Node]) -> list[Node]:
     while end < len(body) and rng.random() < 0.7:
         end += 1
     inside = body[first:end]
-    if any(pinned(n) or _declares(n) for n in inside):
+    if any(pinned(n) for n in inside) or (any(map(_declares, inside)) and rng.random() < 0.5):
         return body
     for line in _lines(inside):
         if line.form.endswith(" = {};") and len(line.args) == 1 and rng.random() < 0.25:

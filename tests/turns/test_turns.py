@@ -62,6 +62,14 @@ PROGRAMS = {
       for (int k = 0; k < 21; k++)
         for (int i = k + 1; i < 21; i++)
           for (int j = k + 1; j < 21; j++) A[i][j] -= A[i][k] * A[k][j] * 0.01f; }""",
+    "locals": """void f(float x[20], const float w[3][20], int at[1]) {
+      for (int t = 0; t < 3; t++) {
+        float m = -1000;
+        int p = 0;
+        for (int i = 0; i < 20; i++) if (x[i] > m) { m = x[i]; p = i; }
+        for (int i = 0; i < 20; i++) x[i] = x[i] * 0.5f - m * w[t][i];
+        at[0] = p;
+      } }""",
     "two loops": """void f(float x[16], float y[16]) {
       for (int i = 0; i < 16; i++) y[i] = 1;
       for (int s = 0; s < 2; s++) {
@@ -73,7 +81,7 @@ PROGRAMS = {
       }
       for (int i = 0; i < 16; i++) y[i] += x[i]; }""",
 }
-LOOPS = {"time steps": 1, "layers": 1, "sums in turns": 1, "elimination": 1, "two loops": 2}
+LOOPS = {"time steps": 1, "layers": 1, "sums in turns": 1, "elimination": 1, "locals": 1, "two loops": 2}
 TICKETS = """stage s {
   1: (de-)comp( 25 ) ( ^ ; ^@combine(ticket) ) ( BLK.x )
   2: (de-)comp( 5 ) ( ^ ; s:RM[1]@combine(shared) ) ( THR.x )
@@ -173,6 +181,14 @@ def test_the_folder_has_the_loops(tmp_path: Path) -> None:
         " x[k][i] = x[k - 1][8 - i]; }",
         # a recurrence has no loops left inside
         "void f(float x[99]) { for (int i = 1; i < 99; i++) x[i] = x[i] / x[i - 1]; }",
+        # a row that each turn fills only in part, where data say so
+        "void f(const float x[9][9], float y[9][9], float t[9]) { for (int i = 0; i < 9; i++) {"
+        " for (int j = 0; j < 9; j++) { int c = j > 0 && x[i][j] > 0; if (c != 0) t[j] = x[i][j]; }"
+        " for (int j = 1; j < 9; j++) y[i][j] = t[j]; } }",
+        # the same by more conditions than are kept
+        "void f(const float x[20][20], float y[20][20], float t[20]) { for (int i = 0; i < 20; i++) {"
+        " for (int j = 0; j < 20; j++) if (j != 1) if (j != 3) if (j != 5) if (j != 7) if (j != 9)"
+        " if (j != 11) t[j] = x[i][j]; for (int j = 10; j < 20; j++) y[i][j] = t[j]; } }",
         # a local has kept what the first turn overwrites
         "void f(float x[9]) { float c = x[0]; for (int t = 0; t < 3; t++)"
         " for (int i = 0; i < 9; i++) x[i] = x[i] * c - x[8 - i]; }",

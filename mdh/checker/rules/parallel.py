@@ -11,11 +11,13 @@ from collections.abc import Iterator
 
 from mdh.checker.subject import Draft
 from mdh.diagnostics import Diagnostic, Label, labels_at
+from mdh.hardware import Space
 from mdh.ir.program import Program, Stage
 from mdh.ir.statement import LoopVar
 from mdh.poly.legality import broken_dependences
 from mdh.poly.races import races
 from mdh.poly.sets import Point
+from mdh.schedule.model import BufferPlace
 
 
 def check_order(program: Program) -> Iterator[Diagnostic]:
@@ -43,7 +45,8 @@ def check_races(draft: Draft) -> Iterator[Diagnostic]:
     """No point of the stage writes what another point of it reads or writes."""
     stage = draft.stage
     labels = labels_at(stage.span, "points of a stage run in parallel")
-    for race in races(stage):
+    held = _held(draft)
+    for race in races(stage, held):
         verb = "writes" if race.write else "reads"
         one, other = _point(stage, race.writes), _point(stage, race.touches)
         what = f"point ({one}) of stage `{stage.name}` writes an element of `{race.buffer}`"
@@ -51,9 +54,17 @@ def check_races(draft: Draft) -> Iterator[Diagnostic]:
             "K134",
             f"{what} that point ({other}) {verb}",
             labels,
-            help="write to another array, or make two stages of it",
+            help=f"leave `{race.buffer}` as it is: a region stores elements that keep their values, too"
+            if race.buffer in held
+            else "write to another array, or make two stages of it",
             witness=(("buffer", race.buffer), ("first", dict(race.writes)), ("second", dict(race.touches))),
         )
+
+
+def _held(draft: Draft) -> frozenset[str]:
+    """The outputs that the schedule holds in a region: all of their elements are stored, changed or not."""
+    places = (m.value for step in draft.steps for m in step.outputs)
+    return frozenset(p.buffer for p in places if isinstance(p, BufferPlace) and p.region is not Space.DM)
 
 
 def _iteration(loops: tuple[LoopVar, ...], at: Point) -> str:

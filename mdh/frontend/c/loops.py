@@ -74,7 +74,9 @@ def _varying(
     """The loop whose start or bound is a function of outer loops. ends: the places of the two."""
     box = {v.name: (0, v.extent - 1) for v in scope.loops}
     compared = common(promote_integer(declared), bound.dtype)
-    first = _exact(convert(start, declared), box, ends[0], scope, f"the start of loop `{name}`")
+    # types shorter than int hold the start if they hold all values of the counter, which is checked
+    given = start if declared.bits < 32 else convert(start, declared)
+    first = _exact(given, box, ends[0], scope, f"the start of loop `{name}`")
     last = _exact(convert(bound, compared), box, ends[1], scope, f"the bound of loop `{name}`")
     h = VaryingHeader(name, first, op, last, step, declared, compared, *ends)
     loop, conds = varying_loop(h, box, scope.taken, span)

@@ -63,4 +63,7 @@ def default_section(
 def _inside(shape: Shape, machine: Machine) -> Shape:
     """The stage without its affine conditions. On a CPU, code for points that all hold is a product's."""
     domain = domain_of(shape.stage, shape.program.turns) if machine.kind == "cpu" else None
-    return shape if domain is None else replace(shape, stage=domain.inside)
+    if domain is None or shape.program.inputs(domain.inside) != shape.inputs:
+        # the schedule has an entry for each input of the stage
+        return shape
+    return replace(shape, stage=domain.inside)
