@@ -13,7 +13,9 @@ def _values(header: str) -> range | None:
     function = syntax_of(f"#include <stdint.h>\nvoid f(float x[9]) {{ for ({header}) x[0] = 1; }}")
     loop = function.body.body[0]
     assert isinstance(loop, ForStatement)
-    return trips(loop, None, lambda name: None, ())
+    found = trips(loop, None, lambda name: None, ())
+    assert found is None or found.exact
+    return found and found.values
 
 
 @pytest.mark.parametrize(("header", "values"), [
@@ -79,3 +81,26 @@ def test_forms(text: str, form: Form | None) -> None:
     assert (found and (found.constant, found.at(0), found.at(1), found.type)) == (
         form and (form.constant, form.at(0), form.at(1), form.type)
     )
+
+
+@pytest.mark.parametrize(("header", "values"), [
+    ("int j = 0; j <= i; j++", range(10)),
+    ("int j = i; j < 10; j++", range(10)),
+    ("int j = 0; j < 2 * i; j += 3", range(0, 18, 3)),
+    ("int j = i; j < i + 5; j += 2", range(14)),
+    ("int j = 9; j > i; j--", range(9, 0, -1)),
+    ("int j = i; j >= 0; j--", range(9, -1, -1)),
+    # in unsigned numbers i - 1 wraps
+    ("unsigned j = 0; j < i - 1u; j++", None),
+    ("int j = 0; j < i; j--", None),
+    ("int j = 0; j != i; j++", None),
+    ("int8_t j = 0; j < 100 * i; j++", None),
+])  # fmt: skip
+def test_values_that_depend_on_an_outer_loop(header: str, values: range | None) -> None:
+    """All that the variable ever has while i runs from 0 to 9."""
+    function = syntax_of(f"#include <stdint.h>\nvoid f(float x[99], int i) {{ for ({header}) x[0] = 1; }}")
+    loop = function.body.body[0]
+    assert isinstance(loop, ForStatement)
+    found = trips(loop, None, {"i": Form(0, (1,))}.get, (range(10),))
+    assert (found and found.values) == values
+    assert found is None or not found.exact

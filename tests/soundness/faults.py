@@ -184,9 +184,9 @@ def _plain_start(piece: Any) -> Any:
 def _unread() -> list[Patch]:
     old = merge._without_unread
 
-    def new(out: Any, number: int, temps: Any) -> Any:
+    def new(out: Any, number: int, temps: Any, text: Any) -> Any:
         at = next(k for k, p in enumerate(out) if p.accumulator == number) + 1
-        return [*old(out[:at], number, temps), *out[at:]]
+        return [*old(out[:at], number, temps, text), *out[at:]]
 
     return [(merge, "_without_unread", new)]
 
