@@ -14,6 +14,8 @@ from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Select, Unary, Var, children, without_casts
 from mdh.ir.program import Condition, DimKind, Output, Result, Stage, combined_where
 
+MOST_CONSTRAINTS = 8
+"""Ends of loops and conditions are made of all constraints. So a stage with more has no domain."""
 Constraints = frozenset[Affine]
 """Functions of dimensions by name; all are >= 0 in the domain."""
 
@@ -30,7 +32,7 @@ class StageDomain:
 
 
 def domain_of(stage: Stage, turns: Mapping[str, int] = {}) -> StageDomain | None:
-    """None if every point may change something. turns: the number of turns of each loop around the stage, by
+    """None if every point may change something, as far as is known. turns: the number of turns of each loop around the stage, by
     its variable. It is the same for all points, and may stand in constraints."""
     ranges = {**{d.name: d.extent for d in stage.dims}, **turns}
     kept = {*(d.name for d in stage.dims if d.kind is not DimKind.PW), *turns}
@@ -38,7 +40,7 @@ def domain_of(stage: Stage, turns: Mapping[str, int] = {}) -> StageDomain | None
     if not each or stage.lets:
         return None
     points = frozenset.intersection(*each)
-    if not points:
+    if not 0 < len(points) <= MOST_CONSTRAINTS:
         return None
     over_kept = frozenset(f for f in points if f.names <= kept)
     stored = frozenset(f for f in over_kept if all(_kept_by(r, f, ranges) for r in stage.results))
