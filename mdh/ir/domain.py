@@ -32,8 +32,11 @@ class StageDomain:
 
 
 def domain_of(stage: Stage, turns: Mapping[str, int] = {}) -> StageDomain | None:
-    """None if every point may change something, as far as is known. turns: the number of turns of each loop around the stage, by
-    its variable. It is the same for all points, and may stand in constraints."""
+    """None if every point may change something, as far as is known.
+
+    turns: the number of turns of each loop around the stage, by its variable. The variable is the same for
+    all points, and may stand in constraints.
+    """
     ranges = {**{d.name: d.extent for d in stage.dims}, **turns}
     kept = {*(d.name for d in stage.dims if d.kind is not DimKind.PW), *turns}
     each = [_changes(r, ranges) for r in stage.results]

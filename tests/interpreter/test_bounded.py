@@ -247,6 +247,10 @@ class Rows:
         self.seen.append((loop.first.name, outer))
         return None if outer else self.chosen
 
+    @staticmethod
+    def exact(loop: ForStatement) -> bool:
+        return True
+
 
 def test_chosen_iterations_alone() -> None:
     text = """
