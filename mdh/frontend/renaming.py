@@ -233,7 +233,7 @@ def _common(nests: Sequence[tuple[LoopVar, ...]]) -> tuple[LoopVar, ...]:
 
 
 def _shows(v: LoopVar, elements: Sequence[Load]) -> bool:
-    """Whether some subscript is the loop's variable, plus a constant, in all elements alike."""
+    """Whether one subscript is the same in all elements: the loop's variable and a constant."""
     columns = zip(*(e.index for e in elements), strict=True)
     forms = ([from_expr(i) for i in column] for column in columns)
     return any(f[0] is not None and f[0].terms == ((v.name, 1),) and all(x == f[0] for x in f) for f in forms)

@@ -35,7 +35,10 @@ def host_names(text: KernelText, program: Program) -> HostNames:
 
 
 def in_loops(
-    text: KernelText, host: HostNames, launch: Callable[[int], list[str]], clear: list[str]
+    text: KernelText,
+    names: HostNames | Mapping[str, str],
+    launch: Callable[[int], list[str]],
+    clear: list[str],
 ) -> list[str]:
     """The launches of all kernels, in the loops around them. clear: clears workspaces, as each turn needs
     where a stage begins."""
@@ -43,7 +46,7 @@ def in_loops(
     for k, entry in enumerate(text.kernels):
         depth = sum(x.first < k <= x.last for x in text.loops)
         for x in (x for x in text.loops if x.first == k):
-            name = host[x.var]
+            name = names[x.var]
             out.append(f"{'    ' * depth}    for (int {name} = 0; {name} < {x.trips}; ++{name}) {{")
             depth += 1
         begins = not k or entry.stage != text.kernels[k - 1].stage

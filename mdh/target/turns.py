@@ -2,6 +2,7 @@
 small kernel."""
 
 from mdh.target.header import scalar_type
+from mdh.target.host import in_loops
 from mdh.target.names import fresh, rename
 from mdh.target.text import Arg, BufferArg, EntryPoint, KernelText, ScalarArg
 
@@ -30,18 +31,9 @@ def turns_text(text: KernelText, whole: EntryPoint) -> str:
     taken = {whole.name, *(k.name for k in text.kernels)}
     names = rename([*(a.name for a in whole.args), *counters], "c", taken)
     parameters = ", ".join(declared_as(a, names[a.name]) for a in whole.args)
-    lines = [f"void {whole.name}({parameters})", "{"]
-    depth = 1
-    for k, entry in enumerate(text.kernels):
-        for x in (x for x in text.loops if x.first == k):
-            name = names[x.var]
-            lines.append(f"{'    ' * depth}for (int {name} = 0; {name} < {x.trips}; ++{name}) {{")
-            depth += 1
-        lines.append(f"{'    ' * depth}{entry.name}({', '.join(names[a.name] for a in entry.args)});")
-        for _ in (x for x in text.loops if x.last == k):
-            depth -= 1
-            lines.append(f"{'    ' * depth}}}")
-    return "\n".join([*lines, "}"]) + "\n"
+    calls = [[f"    {k.name}({', '.join(names[a.name] for a in k.args)});"] for k in text.kernels]
+    body = in_loops(text, names, calls.__getitem__, [])
+    return "\n".join([f"void {whole.name}({parameters})", "{", *body, "}"]) + "\n"
 
 
 def declared_as(a: Arg, name: str) -> str:
