@@ -15,7 +15,7 @@ LEAST = 3
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """Seconds of a call of each contestant. quiet: nobody else used much of the machine."""
+    """Seconds of a call, by contestant. quiet: other processes used little of the processors."""
 
     seconds: dict[str, float]
     quiet: bool
