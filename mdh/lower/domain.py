@@ -12,9 +12,9 @@ Source: Griebl, Feautrier and Lengauer, "Index set splitting", International Jou
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from mdh.hardware import THREADED, Layer
+from mdh.hardware import THREADED, Engine, Layer, Space
 from mdh.ir.affine import Affine
-from mdh.ir.construct import ZERO, at_least, conjunction, div
+from mdh.ir.construct import ZERO, at_least, conjunction, div, when
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Call, Expr
 from mdh.ir.intrinsic import Intrinsic
@@ -23,36 +23,42 @@ from mdh.ir.layout import Level
 from mdh.ir.program import DimKind
 from mdh.ir.ranges import INT
 from mdh.lower.nest import Nest
-from mdh.lower.scope import Point, Scope
+from mdh.lower.pipeline_loop import pipelined_at
+from mdh.lower.scope import Point, Scope, Turns
 
 Ranges = dict[str, tuple[int, int]]
 Emit = Callable[[Nest, Level, Scope], list[Stmt]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Ends:
-    """Values of a loop's variable, `low <= v < high`, and a condition besides; None: no limit."""
+class _Ends(Turns):
+    """The values of a loop's variable, and a condition besides."""
 
-    low: Expr | None
-    high: Expr | None
     cond: Expr | None
 
 
 def split(nest: Nest, level: Level, scope: Scope, emit: Emit) -> list[Stmt]:
-    """The loop of `level`, which `emit` makes, without the parts in which nothing changes."""
-    if not _applies(nest, scope):
+    """The loop of `level`, which `emit` makes, without the parts in which nothing changes.
+
+    A loop whose copies run ahead begins with those of its first turns. It is made for its ends.
+    """
+    if not _applies(nest, scope) or _names_registers(nest, level, scope):
         return emit(nest, level, scope)
     functions = _functions(nest, scope)
     if not functions or not all(_fits_int(f, _ranges(nest, scope)) for f in functions):
         return emit(nest, level, scope)
     inner = _inner(nest, scope)
     some = _ends(nest, functions, level, inner, scope, most=True)
-    if not _innermost(nest, level, scope):
-        return _limited(emit(nest, level, scope), level, some)
-    every = _ends(nest, functions, level, inner, scope, most=False)
-    mixed = _limited(emit(nest, level, scope), level, some)
-    whole = emit(nest, level, replace(scope, in_domain=True))
-    return _versions(mixed, whole, level, every)
+    ahead = pipelined_at(nest, scope.position + 1) is not None
+    if ahead:
+        scope = replace(scope, turns={**scope.turns, level.var: some})
+    out = emit(nest, level, scope)
+    if not ahead:
+        out = _limited(out, level, some)
+    if _innermost(nest, level, scope):
+        every = _ends(nest, functions, level, inner, scope, most=False)
+        out = _versions(out, emit(nest, level, replace(scope, in_domain=True)), level, every)
+    return when(some.cond, out) if ahead else out
 
 
 def around_block(nest: Nest, scope: Scope, body: list[Stmt]) -> list[Stmt]:
@@ -86,7 +92,18 @@ def _applies(nest: Nest, scope: Scope) -> bool:
     windows = any(s.window for step in nest.plan.steps for s in step.stagings)
     plain = isinstance(scope.leaf, Point) and not any(shared) and not windows and nest.plan.atoms is None
     split_blocks = bool(nest.grid_levels(DimKind.PW, DimKind.PS))
-    return nest.domain is not None and plain and not split_blocks and not scope.in_domain
+    # tokens count all turns of the loops around
+    tokens = any(s.engine is Engine.TMA for step in nest.plan.steps for s in step.stagings)
+    return nest.domain is not None and plain and not split_blocks and not tokens and not scope.in_domain
+
+
+def _names_registers(nest: Nest, level: Level, scope: Scope) -> bool:
+    """Whether the loop's variable says which register is meant. Compilers for GPUs keep an array in registers
+    only if they unroll such loops, and so know their ends."""
+    regions = any(r.space is Space.RM and level.var in r.loops for r in nest.regions)
+    held = (h for h in scope.live.values() if h.buf.space is Space.RM)
+    copies = any(v == level.var for h in held for axis in h.axes for v, *_ in axis.variables)
+    return not nest.cpu and (regions or copies)
 
 
 def _functions(nest: Nest, scope: Scope) -> list[Affine]:
@@ -130,7 +147,10 @@ def _innermost(nest: Nest, level: Level, scope: Scope) -> bool:
         return False
     rest = [it for it in nest.items[scope.position + 1 :] if isinstance(it, Level)]
     own = nest.plan.steps[level.step].unroll != 0
-    return own and all(it.layer is Layer.VEC or nest.plan.steps[it.step].unroll == 0 for it in rest)
+    return own and all(
+        it.layer is Layer.VEC or nest.plan.steps[it.step].unroll == 0 or _names_registers(nest, it, scope)
+        for it in rest
+    )
 
 
 def _ends(
@@ -228,14 +248,14 @@ def _version(mixed: Stmt, whole: Stmt, every: _Ends) -> list[Stmt]:
     assert isinstance(mixed, For) and isinstance(whole, For)
     inside = replace(whole, start=mixed.start, stop=mixed.stop)
     parts: list[Stmt] = []
-    if every.low is not None:
+    if every.low is not None and every.low != mixed.start:
         cut = Call(Intrinsic.IMIN, (mixed.stop, every.low), I32)
         parts.append(replace(mixed, stop=cut))
         inside = replace(inside, start=_later(mixed.start, every.low))
     if every.high is not None:
         inside = replace(inside, stop=Call(Intrinsic.IMIN, (mixed.stop, every.high), I32))
         parts.append(replace(mixed, start=_later(inside.start, every.high)))
-    parts.insert(1 if every.low is not None else 0, inside)
+    parts.insert(1 if every.low is not None and every.low != mixed.start else 0, inside)
     if every.cond is not None:
         parts = [If(every.cond, tuple(parts), (mixed,))]
     return parts if guard is None else [If(guard, tuple(parts))]

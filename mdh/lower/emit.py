@@ -22,7 +22,7 @@ from mdh.lower.fragments import stated
 from mdh.lower.group_atoms import emit_group_atoms
 from mdh.lower.nest import Emit, Nest, all_parts, whole_parts
 from mdh.lower.open_edges import OpenEnds, open_ends, open_part
-from mdh.lower.pipeline_loop import emit_pipelined, pipelines
+from mdh.lower.pipeline_loop import emit_pipelined, pipelined_at
 from mdh.lower.point import emit_point
 from mdh.lower.promotion import close_first, open_first
 from mdh.lower.scan_parts import chunk_point, open_carries, reduce_point, scan_parts, scan_point
@@ -237,11 +237,11 @@ def _loop(nest: Nest, level: Level, scope: Scope) -> list[Stmt]:
         body = emit(nest, filled(inner, nest, level))
         return [_for(nest, level, 0, level.parts, [If(part.begun, tuple(body))], _kind(nest, level))]
     opened = open_ends(nest, level, scope, nest.below(scope.position))
-    if opened is not None and scope.peels < MOST_CUTS and _pipelined(nest, scope.position + 1) is None:
+    if opened is not None and scope.peels < MOST_CUTS and pipelined_at(nest, scope.position + 1) is None:
         return _open_tile(nest, level, opened, inner)
     ends = trip_counts(nest, level, scope, nest.below(scope.position))
     slack = lanes_slack(nest, level, scope) if ends is not None and ends.begun > ends.whole else None
-    step = _pipelined(nest, scope.position + 1)
+    step = pipelined_at(nest, scope.position + 1)
     if ends is not None and slack is not None:
         nest.declarations.extend(slack)
         kept = filled(inner.limited(level.var, ends.begun), nest, level)
@@ -265,7 +265,7 @@ def _loop(nest: Nest, level: Level, scope: Scope) -> list[Stmt]:
 def _open_loop(nest: Nest, level: Level, scope: Scope, inner: Scope) -> list[Stmt]:
     """A loop whose trip count the call gives: the full parts, then the last one, if there is one."""
     whole = replace(inner, full=inner.full | {level.var})
-    step = _pipelined(nest, scope.position + 1)
+    step = pipelined_at(nest, scope.position + 1)
     if scope.peels >= MOST_PEELS and not level.exact:
         return _parts(nest, level, all_parts(level), step, inner)
     if level.exact:
@@ -313,14 +313,6 @@ def _lanes(nest: Nest, level: Level, scope: Scope, inner: Scope) -> For:
         return _for(nest, level, 0, level.parts, emit(nest, whole), ForKind.VEC)
     stop = level.parts if ends is None else ends.begun
     return _for(nest, level, 0, stop, emit(nest, inner.limited(level.var, stop)), ForKind.VEC)
-
-
-def _pipelined(nest: Nest, position: int) -> int | None:
-    """The number of the step that begins at the item, if its copies are pipelined."""
-    item = nest.items[position]
-    step = nest.plan.steps[item] if isinstance(item, int) else None
-    pipelined = step is not None and step.stages > 1 and pipelines(nest, step) and nest.role is None
-    return item if pipelined and isinstance(item, int) else None
 
 
 def _boxed_below(nest: Nest, position: int) -> bool:

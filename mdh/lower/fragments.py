@@ -5,10 +5,10 @@ in turns of as many parts as there are slots, the turn's loop unrolled, or is un
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mdh.ir.affine import Affine
-from mdh.ir.construct import add, at_most, loop, mod, num, when
+from mdh.ir.construct import ZERO, add, at_most, loop, mod, num, when
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Call, Expr, Var
 from mdh.ir.intrinsic import Intrinsic
@@ -22,12 +22,13 @@ from mdh.lower.staged_copy import StagedCopy
 
 @dataclass(frozen=True, slots=True)
 class PipelinedLoop:
-    """The loop over the first `trips` parts of a level, whose copies lie in `slots` slots. trips: of the open
-    sizes where they give it. unroll: as the schedule states it. point: inside of the loop, where the copies
-    stand."""
+    """The loop over the first `trips` parts of a level from `start` on, whose copies lie in `slots` slots.
+    trips: of the open sizes where they give it. unroll: as the schedule states it. point: inside of the loop,
+    where the copies stand."""
 
     nest: Nest
     level: Level
+    start: Expr
     trips: Expr | int
     slots: int
     unroll: int | None
@@ -37,6 +38,19 @@ class PipelinedLoop:
     def part(self) -> Expr:
         """The number of the present part."""
         return Var(self.level.var)
+
+    def nth(self, part: int) -> Expr:
+        """The number of the part that comes after `part` others."""
+        return num(part) if self.start == ZERO else add(self.start, part)
+
+    def limited(self) -> "PipelinedLoop":
+        """The loop through the turns in which something changes, as the scope knows them."""
+        turns = self.point.turns.get(self.level.var)
+        if turns is None or stated(self.unroll)[0] is not ForKind.SEQ:
+            return self
+        last = turns.high
+        trips = self.trips if last is None else Call(Intrinsic.IMIN, (num(self.trips), last), I32)
+        return replace(self, start=self.start if turns.low is None else turns.low, trips=trips)
 
     def fill(self, copies: list[StagedCopy], slot: Affine, part: Expr) -> list[Stmt]:
         """Copy what belongs to a part into a slot."""
@@ -95,7 +109,7 @@ def turns(pipeline: PipelinedLoop, turn: Turn, *, fragmented: bool) -> list[Stmt
     """The loop over all parts, with slot numbers that are known where registers are `fragmented`."""
     n, trips, unroll, var = pipeline.slots, pipeline.trips, pipeline.unroll, pipeline.level.var
     if not fragmented:
-        return [loop(var, trips, turn(Slot()), *stated(unroll))]
+        return [loop(var, trips, turn(Slot()), *stated(unroll), start=pipeline.start)]
     assert isinstance(trips, int), "K118 refuses registers in loops whose trip count stays open"
     if unroll == 0 or trips <= n:
         slot = pipeline.nest.fresh(f"slot_{var}")

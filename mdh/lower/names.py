@@ -44,4 +44,4 @@ class Names:
 def names_of(plan: Plan) -> Names:
     program = plan.program
     variables = frozenset(lv.var for stage in plan.stages for lv in stage.tiles.levels.all)
-    return Names(frozenset({*program.params, *program.buffer_of, *program.scalar_of}), variables)
+    return Names(frozenset({*program.params, *program.buffer_of, *program.turns}), variables)

@@ -17,7 +17,6 @@ from mdh.ir.dtype import F64, I32
 from mdh.ir.expr import Const, Expr, Var
 from mdh.ir.kernel import Alloc, Barrier, Buf, Comment, Commit, For, ForKind, If, Let, Move, Stmt, Wait
 from mdh.ir.layout import Level
-from mdh.ir.plan import PlanStep
 from mdh.ir.walk import trips
 from mdh.lower.atoms import loads_ahead
 from mdh.lower.copies import copy_shape, emit_copy, plan_copies
@@ -35,9 +34,15 @@ SPARE_ROUNDS = 0.125
 """Share of rounds more that are worth it where each then is at one distance from the one before."""
 
 
-def pipelines(nest: Nest, step: PlanStep) -> bool:
-    """Whether the step copies anything that can be on its way while the step before it is computed on."""
-    return any(s.region == Space.RM or not nest.cpu for s in step.stagings)
+def pipelined_at(nest: Nest, position: int) -> int | None:
+    """The number of the step that begins at the item, if its copies can be on their way while what was copied
+    before is computed on."""
+    item = nest.items[position] if position < len(nest.items) else None
+    if not isinstance(item, int) or nest.role is not None:
+        return None
+    step = nest.plan.steps[item]
+    ahead = any(s.region == Space.RM or not nest.cpu for s in step.stagings)
+    return item if step.stages > 1 and ahead else None
 
 
 def emit_pipelined(
@@ -48,7 +53,7 @@ def emit_pipelined(
     point: at the item of the step. emit: makes what stands below it.
     """
     step = nest.plan.steps[number]
-    pipeline = PipelinedLoop(nest, level, trips, step.stages, step.unroll, point)
+    pipeline = PipelinedLoop(nest, level, ZERO, trips, step.stages, step.unroll, point)
     copies = plan_copies(nest, number, point, pipelined=True)
     shared = [c for c in copies if c.dst.buf.space is Space.SM]
     ahead = [] if nest.cpu else shared
@@ -60,6 +65,8 @@ def emit_pipelined(
     registers = loads_ahead(nest, number, point, copied) if flying == copies else None
     if registers is not None:
         return _fragments_ahead(pipeline, flying, registers, emit)
+    if not fragments:
+        pipeline = pipeline.limited()
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
     out.extend(_prologue(pipeline, flying, plain))
     out.extend(first_fragments(pipeline, fragments))
@@ -159,20 +166,20 @@ def _prologue(pipeline: PipelinedLoop, flying: list[StagedCopy], plain: list[Sta
     for part in range(pipeline.slots - 1):
         exists = _exists(pipeline, part)
         if flying and exists is not None:
-            out.append(If(exists, tuple(_copies(pipeline, flying, num(part)))))
+            out.append(If(exists, tuple(_copies(pipeline, flying, pipeline.nth(part)))))
         if flying:
             out.append(Commit())
     first = _exists(pipeline, 0)
     assert first is not None
-    out.extend(If(first, tuple(_copies(pipeline, [c], ZERO))) for c in plain)
+    out.extend(If(first, tuple(_copies(pipeline, [c], pipeline.start))) for c in plain)
     return out
 
 
 def _exists(pipeline: PipelinedLoop, part: int) -> Expr | None:
-    """The condition that the loop has this part, None where it surely has not."""
-    if isinstance(pipeline.trips, int):
+    """The condition that the loop has `part` parts before another one, None where it surely has not."""
+    if isinstance(pipeline.trips, int) and pipeline.start == ZERO:
         return Const(1, I32) if part < pipeline.trips else None
-    return less(part, pipeline.trips)
+    return less(pipeline.nth(part), pipeline.trips)
 
 
 def _copies(pipeline: PipelinedLoop, copies: list[StagedCopy], part: Expr) -> list[Stmt]:

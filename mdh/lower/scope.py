@@ -208,6 +208,14 @@ class NextFragments:
 # -- what is known at a place ------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """The values of a loop's variable, `low <= v < high`; None: no limit."""
+
+    low: Expr | None
+    high: Expr | None
+
+
 @dataclass(frozen=True)
 class Scope:
     """What is known at a place: live instances, loop variables with one known value, full levels."""
@@ -227,6 +235,8 @@ class Scope:
     """Last values of loops that end early, whether or not this is the part in which they do."""
     inside: frozenset[int] = frozenset()
     """Dimensions with an open extent whose points all exist here."""
+    turns: Mapping[str, Turns] = field(default_factory=dict)
+    """Of loops whose copies run ahead: the turns in which something changes. They begin with these copies."""
     in_domain: bool = False
     """Whether all points here are in the stage's domain."""
     ahead: NextFragments | None = None

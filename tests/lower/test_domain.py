@@ -84,8 +84,8 @@ PROGRAMS = {
 
 
 @cache
-def _device() -> Device:
-    return open_device("c")
+def _device(spec: str = "c") -> Device:
+    return open_device(spec)
 
 
 @cache
@@ -93,10 +93,11 @@ def _program(name: str) -> Program:
     return read_program(Source("f.c", PROGRAMS[name]))
 
 
-def _runs_right(program: Program, schedule: Schedule | None, seed: int) -> bool:
+def _runs_right(program: Program, schedule: Schedule | None, seed: int, spec: str = "c") -> bool:
     """False if the checker refuses the schedule."""
+    device = _device(spec)
     try:
-        plan = planned(program, schedule, _device().machine, "c")
+        plan = planned(program, schedule, device.machine, device.target)
     except Failed:
         assert schedule is not None
         return False
@@ -109,10 +110,10 @@ def _runs_right(program: Program, schedule: Schedule | None, seed: int) -> bool:
     scalars = {s.name: 1.25 for s in program.scalars}
     found = {n: a.copy() for n, a in arrays.items()}
     typed = {n: np.float64(v) for n, v in scalars.items()}
-    _device().build(emit(lower(plan), program)).call(found, typed).launch()
+    device.build(emit(lower(plan), program)).call(found, typed).launch()
     assert program.syntax is not None
     judge = interpret_bounded(program.syntax, arrays, scalars)
-    assert compared(program, found, judge, "c") == EQUAL
+    assert compared(program, found, judge, spec) == EQUAL
     return True
 
 
@@ -128,6 +129,46 @@ def test_default_and_random_schedules(name: str) -> None:
         if legal == 6:
             break
     assert legal == 6
+
+
+AHEAD = {
+    "triangular product": """stage B {
+      1: (de-)comp( 8, ^, ^ ) ( ^, ^ ; ^ ) ( BLK.y, ^, ^ )
+      2: (de-)comp( ^, ^, 5 ) ( A:SM[1,2], B_before:SM[1,2] ; B:RM[1,2] ) ( ^, ^, ^ ) @stages(%d)
+      3: (de-)comp( 4, 6, ^ ) ( ^, ^ ; ^ ) ( THR.y, THR.x, ^ )
+      4: (de-)comp( ^, ^, 1 ) ( ^, ^ ; ^ ) ( ^, ^, ^ ) }""",
+    "band": """1: (de-)comp( 8, ^ ) ( ^ ; ^ ) ( BLK.x, ^ )
+      2: (de-)comp( ^, 2 ) ( x:SM[1,2] ; y:RM[1] ) ( ^, ^ ) @stages(%d)
+      3: (de-)comp( 2, ^ ) ( ^ ; ^ ) ( THR.x, ^ )
+      4: (de-)comp( ^, 1 ) ( ^ ; ^ ) ( ^, ^ )""",
+    "tetrahedron": """1: (de-)comp( 4, ^, ^ ) ( ^ ; ^ ) ( BLK.x, ^, ^ )
+      2: (de-)comp( ^, 3, ^ ) ( x:SM[1,2] ; y:RM[1] ) ( ^, ^, ^ ) @stages(%d)
+      3: (de-)comp( 1, ^, ^ ) ( ^ ; ^ ) ( THR.x, ^, ^ )
+      4: (de-)comp( ^, 1, 1 ) ( ^ ; ^ ) ( ^, ^, ^ )""",
+}
+"""A loop that begins late, and whose copies run ahead of it."""
+
+
+@pytest.mark.parametrize("spec", ["oclgrind", pytest.param("cuda:0", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("stages", [2, 3])
+@pytest.mark.parametrize("name", AHEAD)
+def test_copies_ahead_begin_where_the_loop_begins(name: str, stages: int, spec: str) -> None:
+    text = AHEAD[name] % stages
+    for engine in ("", "@copy(async)") if spec == "cuda:0" else ("",):
+        schedule = parse_schedule(Source("s.mdh", text.replace(":SM[1,2]", f":SM[1,2]{engine}")))
+        assert _runs_right(_program(name), schedule, stages, spec)
+
+
+def test_no_variable_is_called_as_a_loop_around_stages() -> None:
+    program = read_program(Source("f.c", """void f(int x[8], int y[8]) {
+      for (int i_1 = 0; i_1 < 3; i_1++) {
+        for (int i = 0; i < 8; i++) y[i] = x[i] + i_1;
+        for (int i = 0; i < 8; i++) x[i] = y[7 - i];
+      } }"""))  # fmt: skip
+    assert [x.var for x in program.loops] == ["i_1"]
+    steps = "(de-)comp( 4 ) ( ^ ; ^ ) ( ^ ) (de-)comp( 1 ) ( ^ ; ^ ) ( ^ )"
+    text = " ".join(f"stage {s.name} {{ {steps} }}" for s in program.stages)
+    assert _runs_right(program, parse_schedule(Source("s.mdh", text)), 1)
 
 
 def test_what_is_known_of_a_stage() -> None:
