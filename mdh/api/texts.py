@@ -124,4 +124,8 @@ def _source(option: str, text: Text) -> Source:
         return text
     of_type(option, text, (str, PathLike), "a path or a Source")
     path = str(fspath(text))
+    if "\n" in path:
+        headline = f"the option {option} names a file, and a text of {len(path):,} characters was given"
+        name = "matmul.c" if option == "file" else "matmul.mdh"
+        raise fail("F103", headline, help=f'a text needs a name: mdh.Source("{name}", text)')
     return read_program_text(path) if option == "file" else read_text(path, limit=SCHEDULE_LIMIT)

@@ -47,6 +47,12 @@ def test_a_source_called_as_no_file_can_be() -> None:
         mdh.check(mdh.Source("a\0b.c", SCALE.text), machine="generic-cpu")
 
 
+def test_a_text_where_a_file_is_named() -> None:
+    with pytest.raises(mdh.Failed, match=r"^F103: the option file names a file") as failed:
+        mdh.check(SCALE.text + "\n", machine="generic-cpu")
+    assert "mdh.Source" in (failed.value.diagnostics[0].help or "")
+
+
 @pytest.mark.parametrize(
     ("scalar", "array", "code"), [(Fraction(LONG, 3), None, "A109"), (1, Moody(), "A102")]
 )
