@@ -2,7 +2,6 @@
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from threading import Lock
 from time import perf_counter
@@ -24,8 +23,8 @@ from mdh.device.cuda_driver import (
     allocating,
     current_context,
     driver_version,
-    fill,
 )
+from mdh.device.cuda_graph import LaunchError, Launches
 from mdh.device.cuda_machine import arch_of, machine_of, title_of
 from mdh.device.process import same_process
 from mdh.device.protocols import POISON, ListedDevice, RunTimes, absent
@@ -254,11 +253,11 @@ class CudaCall:
                 memory = self.device.allocate(f"array `{name}`", array.nbytes)
                 self.host[name] = (array, memory)
                 self.pointers[name] = memory.ptr
-        self._prepared: dict[Place, _Launches] = {}
+        self._prepared: dict[Place, Launches] = {}
         self.context = current_context()
         self._upload()
 
-    def _launches(self, stream: int) -> "_Launches":
+    def _launches(self, stream: int) -> Launches:
         """The kernels with their arguments, for `stream`, which is current. Raises Failed D104, D105."""
         place = place_of(stream)
         if place not in self._prepared:
@@ -268,7 +267,7 @@ class CudaCall:
                 bound = self._bound(text, at)
             except DriverError as error:
                 raise self.device.failed("prepare", text.name, error) from error
-            self._prepared[place] = _Launches(bound, memory)
+            self._prepared[place] = Launches(bound, memory, self.built.spaces.zeroed, cupy)
         return self._prepared[place]
 
     def _bound(self, text: KernelText, at: Mapping[str, int]) -> tuple[tuple[bool, PackedLaunch], ...]:
@@ -285,16 +284,10 @@ class CudaCall:
     def poison(self) -> None:
         with self.device.handle:
             stream, spaces = cupy.cuda.get_current_stream().ptr, self.built.spaces
-            self._fill(self._launches(stream).workspace, POISON, spaces.zeroed, spaces.bytes, stream)
-
-    def _fill(self, memory: int, byte: int, start: int, stop: int, stream: int) -> None:
-        """Sets bytes of the workspaces."""
-        if start == stop:
-            return
-        try:
-            fill(memory + start, byte, stop - start, stream)
-        except DriverError as error:
-            raise self.device.failed("clear", "workspaces", error) from error
+            try:
+                self._launches(stream).clear(POISON, spaces.zeroed, spaces.bytes, stream)
+            except LaunchError as failed:
+                raise self.device.failed(failed.verb, failed.what, failed.error) from failed.error
 
     def _upload(self) -> None:
         for array, memory in self.host.values():
@@ -338,22 +331,15 @@ class CudaCall:
         stream = cupy.cuda.get_current_stream().ptr
         self._put(self._launches(stream), stream)
 
-    def _put(self, launches: "_Launches", stream: int) -> None:
-        if launches.workspace:
-            with self.built.lock:
-                self._fill(launches.workspace, 0, 0, self.built.spaces.zeroed, stream)
-                self._put_kernels(launches, stream)
-        else:
-            self._put_kernels(launches, stream)
-
-    def _put_kernels(self, launches: "_Launches", stream: int) -> None:
-        for clear, launch in launches.kernels:
-            if clear:
-                self._fill(launches.workspace, 0, 0, self.built.spaces.zeroed, stream)
-            try:
-                launch.enqueue(stream)
-            except DriverError as error:
-                raise self.device.failed("launch", launch.name, error) from error
+    def _put(self, launches: Launches, stream: int) -> None:
+        try:
+            if launches.workspace:
+                with self.built.lock:
+                    launches.put(stream)
+            else:
+                launches.put(stream)
+        except LaunchError as failed:
+            raise self.device.failed(failed.verb, failed.what, failed.error) from failed.error
 
     def _wait(self) -> None:
         try:
@@ -377,12 +363,3 @@ class CudaCall:
             self._wait()
             seconds = cupy.cuda.get_elapsed_time(first, last) * 1e-3
             return RunTimes(seconds, host + seconds)
-
-
-@dataclass(frozen=True, slots=True)
-class _Launches:
-    """The kernels of a call in order for one stream, and the address of that stream's workspace, 0 where none
-    is needed. Before some kernels, workspaces are cleared."""
-
-    kernels: tuple[tuple[bool, PackedLaunch], ...]
-    workspace: int

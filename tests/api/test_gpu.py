@@ -226,3 +226,49 @@ def test_a_thread_without_a_context_can_call(torch: Any, tmp_path: Path) -> None
             threads.submit(kernel, a, b, c).result()
     torch.cuda.synchronize()
     assert float(c[0, 0]) == 1 + 4 * 64
+
+
+TURNS = """void steps(float a[64], float b[64]) {
+  for (int t = 0; t < 20; t++) {
+    for (int i = 1; i < 63; i++) b[i] = a[i - 1] + a[i + 1] - t;
+    for (int i = 1; i < 63; i++) a[i] = b[i] / 2;
+  } }"""
+
+
+def _steps(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], calls: int) -> None:
+    for t in range(20 * calls):
+        b[1:-1] = a[:-2] + a[2:] - np.float32(t % 20)
+        a[1:-1] = b[1:-1] / 2
+
+
+def test_loops_around_kernels_are_replayed_as_a_graph(cupy: Any) -> None:
+    a = np.random.default_rng(0).integers(-8, 9, 64).astype(np.float32)
+    b = np.zeros(64, np.float32)
+    device_a, device_b = cupy.asarray(a), cupy.asarray(b)
+    kernel = mdh.compile(mdh.Source("steps.c", TURNS), device="cuda:0")
+    run = kernel.bind(device_a, device_b)
+    for calls in (1, 1, 1, 2):
+        for _ in range(calls):
+            run()
+        _steps(a, b, calls)
+        np.testing.assert_allclose(cupy.asnumpy(device_a), a, rtol=1e-5)
+
+
+def test_a_user_captures_loops_around_kernels(cupy: Any) -> None:
+    a = np.random.default_rng(0).integers(-8, 9, 64).astype(np.float32)
+    b = np.zeros(64, np.float32)
+    device_a, device_b = cupy.asarray(a), cupy.asarray(b)
+    run = mdh.compile(mdh.Source("steps.c", TURNS), device="cuda:0").bind(device_a, device_b)
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        run()
+        run()
+        stream.synchronize()
+        stream.begin_capture()
+        run()
+        graph = stream.end_capture()
+        graph.launch(stream)
+        graph.launch(stream)
+        stream.synchronize()
+    _steps(a, b, 4)
+    np.testing.assert_allclose(cupy.asnumpy(device_a), a, rtol=1e-5)
