@@ -112,8 +112,11 @@ def update(s: Assign) -> Update | None:
     """The update of a reduction that `s` makes, with its conditions; None if it is none."""
     me = s.target
     found = update_of(me, guarded(me, s.value, s.conds), s.value.dtype)
-    # A combined value exists only when the reduction has ended, so nothing may read it before.
-    if found is None or any(x.buffer == me.buffer for e in (found.value, *me.index) for x in loads(e)):
+    if found is None or any(x.buffer == me.buffer for e in me.index for x in loads(e)):
+        return None
+    # A combined value exists only when the reduction has ended, so nothing may read it before. In turns of a
+    # loop of the program the array may have other elements too, which the dependences tell apart.
+    if not s.held and any(x.buffer == me.buffer for x in loads(found.value)):
         return None
     return found
 

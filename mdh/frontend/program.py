@@ -23,7 +23,7 @@ from mdh.frontend.shapes import (
     pointer_shapes,
     reshape,
 )
-from mdh.frontend.statements import Array, Assign, Best, OperatorPragma, Statement, Use
+from mdh.frontend.statements import Array, Assign, Best, OperatorPragma, Statement, Use, turns_around
 from mdh.frontend.strict import check_comparison, check_grouping, ordered
 from mdh.frontend.tables import Table
 from mdh.ir.domain import with_live_starts
@@ -228,7 +228,7 @@ def _groups(pieces: list[Piece], text: Sequence[Statement]) -> list[list[Piece]]
         if (
             last
             and last[0].loops == p.loops
-            and text[last[0].accumulator].held == text[p.accumulator].held
+            and turns_around(text[last[0].accumulator]) == turns_around(text[p.accumulator])
             and last[0].kinds == p.kinds
             and last[0].scattered == p.scattered
             and not any((q.writes & (p.reads | p.writes)) or (q.reads & p.writes) for q in last)
