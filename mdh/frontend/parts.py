@@ -21,7 +21,7 @@ def parts_of(statements: Sequence[Statement]) -> list[list[Statement]]:
     count = len(statements)
     if not 1 < count <= MOST_SORTED:
         return [list(statements)]
-    first, then = ([_placed(n, s, stage) for n, s in enumerate(statements)] for stage in (1, 0))
+    first, then = ([placed_alone(n, s, stage) for n, s in enumerate(statements)] for stage in (1, 0))
     later = [
         {
             m
@@ -37,7 +37,7 @@ def parts_of(statements: Sequence[Statement]) -> list[list[Statement]]:
     return [[statements[n] for n in sorted(c)] for c in _in_order(set(circles.values()), later)]
 
 
-def _placed(number: int, s: Statement, stage: int) -> PlacedStatement:
+def placed_alone(number: int, s: Statement, stage: int) -> PlacedStatement:
     """As if the statement were a stage of its own."""
     placement = Placement(stage, 0, Phase.UPDATE, (), (), turns=turns_of(s))
     return PlacedStatement(number, written(s).accesses, placement)

@@ -1,19 +1,31 @@
 """Which loops of a nest can become a loop of the program, and the statements in its turns.
 
 All statements of a nest share the turns, each by one of its loops. That may be the outermost one, which they
-have in common; another one in common, as after an interchange of loops; or the innermost one of each, where
-they count alike: `for (j = 0; j < i; j++) { for (k = 0; k < j; k++) x[j] -= a[j][k] * x[k]; x[j] /= a[j][j]; }`
-divides x[t] in turn t and then subtracts its multiples from all x[j] behind it.
+have in common; another one in common, as after an interchange of loops; or different ones that count alike.
+`for (j = 0; j < n; j++) { for (k = 0; k < j; k++) x[j] -= a[j][k] * x[k]; x[j] /= a[j][j]; }` may divide x[t]
+in turn t, and then subtract its multiples from all x[j] behind it.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import islice
 
-from mdh.frontend.statements import Assign, Statement, gathers, used_names
+from mdh.frontend.parts import placed_alone
+from mdh.frontend.statements import Assign, Statement, conflict, gathers, used_names
 from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, substitute
 from mdh.ir.statement import Held, LoopVar
+from mdh.poly.legality import broken_dependences
+
+MOST_CHOICES = 4
+"""Choices of different loops for the statements of a nest that are tried."""
+MOST_PAIRS = 150
+"""Pairs of such loops that are asked about."""
+UNNAMED = "turn."
+"""The variable of turns before it has a name. No variable of a loop is like it."""
+Numbered = tuple[int, Statement]
+"""A statement and its number in the nest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +44,66 @@ class Choice:
 
 
 def choices(nest: Sequence[Statement]) -> Iterator[Choice]:
-    """Possible loops of the program, the outermost one first."""
+    """Possible loops of the program, the outermost one first. Loops in common may be none; others are none
+    that run anything earlier than what it depends on."""
     common = list(nest[0].loops)
     for s in nest[1:]:
         common = [v for v, w in zip(common, s.loops, strict=False) if v == w]
     for v in common:
         yield Choice(replace(v, held=True), (v,) * len(nest), (0,) * len(nest))
-    last = [s.loops[-1] for s in nest if s.loops]
-    if len(last) == len(nest) and any(v != last[0] for v in last):
-        found = _alike(last)
-        if found is not None:
+    for loops in islice(_Alignment(nest).found(), MOST_CHOICES):
+        found = _alike(loops)
+        if found is not None and found.shared is None:
             yield found
+
+
+@dataclass
+class _Alignment:
+    """Searches for a loop of each statement, the inner ones first, so that nothing runs in an earlier turn
+    than what it depends on."""
+
+    nest: Sequence[Statement]
+    asked: dict[tuple[int, LoopVar, int, LoopVar], bool] = field(default_factory=dict)
+
+    def found(self, chosen: tuple[LoopVar, ...] = ()) -> Iterator[tuple[LoopVar, ...]]:
+        n = len(chosen)
+        if n == len(self.nest):
+            yield chosen
+            return
+        for v in reversed(self.nest[n].loops):
+            if all(self._keeps(m, w, n, v) for m, w in enumerate((*chosen, v))):
+                yield from self.found((*chosen, v))
+
+    def _keeps(self, m: int, w: LoopVar, n: int, v: LoopVar) -> bool:
+        """Whether loop w of statement m and loop v of statement n may be one."""
+        key = (m, w, n, v)
+        if key not in self.asked:
+            if len(self.asked) == MOST_PAIRS:
+                return False
+            both = _alike((w, v))
+            self.asked[key] = both is not None and not (
+                self._meets(m, n) and any(_late(a, b) for a, b in self._pairs(both, m, n))
+            )
+        return self.asked[key]
+
+    def _meets(self, m: int, n: int) -> bool:
+        return conflict(self.nest[m], self.nest[n])
+
+    def _pairs(self, both: Choice, m: int, n: int) -> Iterator[tuple[Numbered, Numbered]]:
+        one, other = (
+            (k, _held(self.nest[k], loop, both.turns, shift))
+            for k, loop, shift in zip((m, n), both.loops, both.shifts, strict=True)
+        )
+        yield one, other
+        if m != n:
+            yield other, one
+
+
+def _late(first: Numbered, then: Numbered) -> bool:
+    """Whether an instance of `first` that comes before one of `then` in the text, which depends on it, runs
+    in a later turn."""
+    a, b = ([placed_alone(*s, stage)] for s, stage in ((first, 0), (then, 1)))
+    return next(broken_dependences(a, b), None) is not None
 
 
 def _alike(loops: Sequence[LoopVar]) -> Choice | None:
@@ -55,21 +116,14 @@ def _alike(loops: Sequence[LoopVar]) -> Choice | None:
     if any((v.start - first) % step for v in loops):
         return None
     trips = max(n + v.extent for n, v in zip(shifts, loops, strict=True))
-    turns = replace(loops[0], start=first, extent=trips, held=True)
+    turns = replace(loops[0], name=UNNAMED, start=first, extent=trips, held=True)
     return Choice(turns, tuple(loops), tuple(shifts))
 
 
 def in_turns(s: Statement, loop: LoopVar, turns: LoopVar, shift: int) -> Statement | None:
     """The statement in turns that are iterations of its loop; None if no condition can be added that it needs
     in other turns."""
-    held = replace(loop, held=True)
-    uses = tuple(replace(u, loops=tuple(held if v == loop else v for v in u.loops)) for u in s.uses)
-    s = replace(
-        s,
-        loops=tuple(v for v in s.loops if v != loop),
-        held=(*s.held, Held(turns, held, shift)),
-        uses=uses,
-    )
+    s = _held(s, loop, turns, shift)
     if turns.name != loop.name:
         s = _renumbered(s, {loop.name: to_expr(Affine.var(turns.name).shift(-shift))})
     conds: list[Expr] = []
@@ -80,6 +134,14 @@ def in_turns(s: Statement, loop: LoopVar, turns: LoopVar, shift: int) -> Stateme
     if conds and not isinstance(s, Assign):
         return None
     return replace(s, conds=(*conds, *s.conds)) if isinstance(s, Assign) else s
+
+
+def _held(s: Statement, loop: LoopVar, turns: LoopVar, shift: int) -> Statement:
+    """The same, with the loop's variable as it is."""
+    held = replace(loop, held=True)
+    uses = tuple(replace(u, loops=tuple(held if v == loop else v for v in u.loops)) for u in s.uses)
+    rest = tuple(v for v in s.loops if v != loop)
+    return replace(s, loops=rest, held=(*s.held, Held(turns, held, shift)), uses=uses)
 
 
 def _renumbered(s: Statement, values: dict[str, Expr]) -> Statement:
@@ -124,13 +186,13 @@ def cut_at_counters(s: Statement) -> list[Statement]:
     for v in s.loops:
         if v.name in rows:
             at, own = to_expr(rows[v.name]), Var(v.name)
-            out = [
-                replace(p, conds=(Binary(op, own, at, I32), *p.conds))
-                for p in out
-                for op in ("<", "==", ">")
-                if isinstance(p, Assign)
-            ]
-    return out
+            out = [_where(p, Binary(op, own, at, I32)) for p in out for op in ("<", "==", ">")]
+    return list[Statement](out)
+
+
+def _where(s: Assign, cond: Expr) -> Assign:
+    uses = tuple(replace(u, conds=(cond, *u.conds)) for u in s.uses)
+    return replace(s, conds=(cond, *s.conds), uses=uses)
 
 
 def chosen_by_data(s: Statement, turns: LoopVar) -> bool:
