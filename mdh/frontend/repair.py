@@ -109,8 +109,7 @@ def _cut(nest: list[Statement], repair: Repair) -> list[Statement] | None:
     cut = [p for s in nest for p in cut_at_counters(s)]
     if len(cut) == len(nest):
         return None
-    out = [s for part in parts_of(cut) for s in part]
-    return out if repair.works(out, repair.arrays) else None
+    return cut if repair.works(cut, repair.arrays) else None
 
 
 def _in_turns(nest: list[Statement], others: Sequence[Statement], repair: Repair) -> list[Statement] | None:
