@@ -39,23 +39,31 @@ def written(s: Statement) -> Written:
     once = {id(u): u for u in s.uses}.values()
     uses = [u for u in once if u.write or u.load in read]
     accesses = tuple(_access(u, s) for u in uses)
-    return Written(s, Accesses(text_loops(s), accesses, s.span), tuple(u.load for u in uses))
+    blocks = tuple(h.turns for h in s.held if h.block > 1)
+    return Written(s, Accesses((*text_loops(s), *blocks), accesses, s.span), tuple(u.load for u in uses))
 
 
 def _access(u: Use, s: Statement) -> TextAccess:
     """A read is made where its conditions hold, and a write where the statement's hold."""
     conds = s.conds if u.write and isinstance(s, Assign) else u.conds
-    turns = {h.turns.name: h for h in s.held}
-    ranges = {v.name: v.extent for v in u.loops} | {n: h.turns.extent for n, h in turns.items()}
-    number = {n: h.number for n, h in turns.items()}
-    domain = tuple(tuple(f.substitute(number) for f in c) for c in clauses_of(conds, ranges))
+    ranges = {v.name: v.extent for v in (*u.loops, *s.loops, *turns_around(s))}
+    number = _numbers(s)
+    bounds = tuple(f for h in s.held for f in h.bounds)
+    domain = tuple((*(f.substitute(number) for f in c), *bounds) for c in clauses_of(conds, ranges))
     index = tuple(None if f is None else f.substitute(number) for f in map(from_expr, u.load.index))
     return TextAccess(u.load.buffer, index, u.write, u.loops, u.position, u.span, domain)
 
 
+def _numbers(s: Statement) -> dict[str, Affine]:
+    """What loops and turns that the text does not have are in terms of those that it has, and of blocks."""
+    out = {h.turns.name: h.number for h in s.held}
+    return out | {h.inner: h.within for h in s.held if h.block > 1}
+
+
 def turns_of(s: Statement) -> tuple[tuple[str, Affine], ...]:
     """The turns in which the statement runs, as `Placement` has them."""
-    return tuple((h.turns.name, h.number) for h in s.held)
+    number = _numbers(s)
+    return tuple((h.turns.name, number[h.turns.name]) for h in s.held)
 
 
 def check_dependences(groups: Groups, text: Sequence[Written]) -> tuple[PlacedStatement, ...]:
@@ -155,7 +163,8 @@ def _carried(w: Written, elements: frozenset[Load]) -> frozenset[int]:
     A local that was set outside of some of these loops holds an older value, so its access goes to memory.
     """
     pairs = enumerate(zip(w.accesses.accesses, w.elements, strict=True))
-    return frozenset(k for k, (a, x) in pairs if x in elements and a.loops == w.accesses.loops)
+    whole = text_loops(w.statement)
+    return frozenset(k for k, (a, x) in pairs if x in elements and a.loops == whole)
 
 
 def _reads_alone(w: Written, carried: frozenset[Load]) -> Written:

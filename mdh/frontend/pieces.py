@@ -6,7 +6,7 @@ from functools import cached_property
 
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.frontend.scans import prefix_of, replaced
-from mdh.frontend.statements import Assign, Best, Statement, gathers, used_names
+from mdh.frontend.statements import Assign, Best, Statement, gathers, text_loops, used_names
 from mdh.frontend.typing_rules import convert, select
 from mdh.frontend.updates import Update, guarded, update_of
 from mdh.ir.affine import Affine, from_expr
@@ -96,7 +96,8 @@ def pieces_of(statements: Sequence[Statement]) -> list[Piece]:
 def _check_old_values(s: Statement) -> None:
     """Raises C115 for an update that reads its element through a local set before the loop, which has the old
     value and not the running one."""
-    old = next((u for u in s.uses if u.load in s.targets and len(u.loops) < len(s.held) + len(s.loops)), None)
+    whole = len(text_loops(s))
+    old = next((u for u in s.uses if u.load in s.targets and len(u.loops) < whole), None)
     if old is not None:
         what = f"a local holds an element of `{old.load.buffer}` as it was before the loop that writes it"
         help_ = f"read `{old.load.buffer}` inside of the loop, or write to another array"

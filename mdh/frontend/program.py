@@ -13,6 +13,7 @@ from mdh.frontend.dependences import check_dependences, in_order, written
 from mdh.frontend.fuse import fused_updates
 from mdh.frontend.limits import check_size
 from mdh.frontend.merge import merged
+from mdh.frontend.packing import packed
 from mdh.frontend.pieces import Piece, pieces_of
 from mdh.frontend.repair import Repair, repaired, turns_of
 from mdh.frontend.shapes import (
@@ -86,12 +87,14 @@ def program_of(text: Text, *, strict_fp: bool, allow: Iterable[str] = ()) -> Pro
         for e in stage.expressions():
             check_size(e, stage.span or text.span)
     extents |= {n: a.shape for n, a in found.arrays.items() if n not in extents and a.shape is not None}
-    buffers = _buffers(found.arrays, stages, extents, shapes)
+    whole = packed(stages, found.loops, found.statements, found.arrays, extents)
+    extents |= {n: a.shape for n, a in whole.arrays.items() if a.shape is not None}
+    buffers = _buffers({**found.arrays, **whole.arrays}, whole.stages, extents, shapes)
     for buffer in buffers:
         check_volume(buffer)
     return Program(
-        text.name, text.parameters, buffers, text.scalars, stages, strict_fp, text.constants, text.source,
-        text.syntax, found.statements, tuple(sorted({*allow, *text.allowed})), text.remarks, found.loops,
+        text.name, text.parameters, buffers, text.scalars, whole.stages, strict_fp, text.constants,
+        text.source, text.syntax, whole.statements, tuple(sorted({*allow, *text.allowed})), text.remarks, whole.loops,
     )  # fmt: skip
 
 

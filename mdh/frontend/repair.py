@@ -11,12 +11,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
+from mdh.frontend.blocking import blocks_of, in_blocks
 from mdh.frontend.dependences import MOST_SORTED
 from mdh.frontend.parts import parts_of
 from mdh.frontend.pieces import Piece
 from mdh.frontend.renaming import changed_loads, renamed, spread
-from mdh.frontend.statements import Array, Statement, in_text_order, turns_around
-from mdh.frontend.turning import Choice, choices, chosen_by_data, cut_at_counters, in_turns
+from mdh.frontend.statements import Array, Assign, Statement, in_text_order, turns_around
+from mdh.frontend.turning import (
+    Choice,
+    choices,
+    chosen_by_data,
+    cut_at_counters,
+    in_turns,
+    without_implied,
+    writes_inside,
+)
+from mdh.ir.affine import Affine
+from mdh.ir.clauses import exact_clauses
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Const, Expr, Load, Var, loads
 from mdh.ir.names import fresh
@@ -121,11 +132,29 @@ def _in_turns(nest: list[Statement], others: Sequence[Statement], repair: Repair
         if inside is not None:
             body = [s for part in parts_of(inside) for s in part]
             if repair.works(body, repair.arrays):
-                return body
+                return _in_blocks(nest, choice, repair) or list(map(without_implied, body))
         repair.arrays = known
     inside = _turned(nest, next(choices(nest)), repair)
     out = None if inside is None else _each(inside, others, repair)
     return out if out is not None and repair.works(out, repair.arrays) else None
+
+
+def _in_blocks(nest: list[Statement], choice: Choice, repair: Repair) -> list[Statement] | None:
+    """The nest in blocks of turns; None if nothing can wait for the end of a block."""
+    name, known = choice.turns.cname, repair.arrays
+    blocks = blocks_of(choice.turns, fresh(f"{name}_block", repair.taken), fresh(name, repair.taken))
+    if blocks is None or any(s.held for s in nest):
+        return None
+    if choice.shared is not None:
+        nest = _without_turns(nest, choice.shared, repair)
+    found = in_blocks(nest, choice, blocks, [fresh(f"{name}_sum", repair.taken) for _ in nest])
+    if found is not None:
+        near, far = (list(map(without_implied, some)) for some in found)
+        body = [*(s for part in parts_of(near) for s in part), *far]
+        if all(writes_inside(s, repair.arrays) for s in body) and repair.works(body, repair.arrays):
+            return body
+    repair.arrays = known
+    return None
 
 
 def _turned(nest: list[Statement], choice: Choice, repair: Repair) -> list[Statement] | None:
@@ -140,7 +169,8 @@ def _turned(nest: list[Statement], choice: Choice, repair: Repair) -> list[State
         for s, loop, shift in zip(nest, choice.loops, choice.shifts, strict=True)
     ]
     found = [s for s in inside if s is not None]
-    return found if len(found) == len(nest) and _may_be_held(found, turns) else None
+    whole = len(found) == len(nest) and all(writes_inside(s, repair.arrays) for s in found)
+    return found if whole and _may_be_held(found, turns) else None
 
 
 def _without_turns(inside: list[Statement], loop: LoopVar, repair: Repair) -> list[Statement]:
@@ -202,16 +232,32 @@ def _may_be_held(inside: Sequence[Statement], turns: LoopVar) -> bool:
     return any(s.loops for s in inside) and not data and count <= MOST_TURNS
 
 
+def _common_conditions(inside: Sequence[Statement], turns: Mapping[str, int]) -> list[Affine]:
+    """What is >= 0 in all turns in which one of the statements changes anything. turns: their numbers."""
+    out: list[Affine] | None = None
+    for s in inside:
+        clauses = [exact_clauses((c,), turns) for c in s.conds] if isinstance(s, Assign) else []
+        own = [f for c in clauses if c is not None and len(c) == 1 for f in c[0] if f.names <= turns.keys()]
+        out = own if out is None else [f for f in out if f in own]
+    return out or []
+
+
 def turns_of(groups: Sequence[Sequence[Piece]], text: Sequence[Statement]) -> tuple[Turns, ...] | None:
     """The loops around the stages; None if the stages of one do not follow one another."""
     around = [turns_around(text[g[0].accumulator]) for g in groups]
+    every = {h.inner: h.rest for s in text for h in s.held if h.block > 1}
     out = []
     for loop in dict.fromkeys(v for held in around for v in held):
         numbers = [n for n, held in enumerate(around) if loop in held]
         if len(numbers) != numbers[-1] - numbers[0] + 1:
             return None
+        inside = [text[m.number] for n in numbers for p in groups[n] for m in p.members]
+        outer = {v.name: v.extent for v in around[numbers[0]][: around[numbers[0]].index(loop) + 1]}
+        where = [f for f in (every.get(loop.name),) if f is not None]
+        where += [f for f in _common_conditions(inside, outer) if f.coefficient(loop.name)]
         turns = Turns(
-            loop.cname, loop.name, loop.extent, numbers[0], numbers[-1], loop.start, loop.step, loop.span
-        )
+            loop.cname, loop.name, loop.extent, numbers[0], numbers[-1], loop.start, loop.step, loop.span,
+            tuple(dict.fromkeys(where)),
+        )  # fmt: skip
         out.append(turns)
     return tuple(sorted(out, key=lambda x: (x.first, -x.last)))

@@ -6,17 +6,20 @@ have in common; another one in common, as after an interchange of loops; or diff
 in turn t, and then subtract its multiples from all x[j] behind it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from mdh.frontend.parts import placed_alone
-from mdh.frontend.statements import Assign, Statement, conflict, gathers, used_names
+from mdh.frontend.statements import Array, Assign, Statement, conflict, gathers, turns_around, used_names
 from mdh.ir.affine import Affine, from_expr, to_expr
+from mdh.ir.clauses import Clause, exact_clauses
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, substitute
 from mdh.ir.statement import Held, LoopVar
+from mdh.poly.implied import needed, possible
 from mdh.poly.legality import broken_dependences
+from mdh.poly.sets import reach
 
 MOST_CHOICES = 4
 """Choices of different loops for the statements of a nest that are tried."""
@@ -125,15 +128,55 @@ def in_turns(s: Statement, loop: LoopVar, turns: LoopVar, shift: int) -> Stateme
     in other turns."""
     s = _held(s, loop, turns, shift)
     if turns.name != loop.name:
-        s = _renumbered(s, {loop.name: to_expr(Affine.var(turns.name).shift(-shift))})
-    conds: list[Expr] = []
-    if shift:
-        conds.append(Binary("<=", Const(shift, I32), Var(turns.name), I32))
-    if turns.extent > shift + loop.extent:
-        conds.append(Binary("<", Var(turns.name), Const(shift + loop.extent, I32), I32))
+        s = renumbered(s, {loop.name: to_expr(Affine.var(turns.name).shift(-shift))})
+    conds = turn_conditions(Affine.var(turns.name), turns.extent, loop, shift)
     if conds and not isinstance(s, Assign):
         return None
     return replace(s, conds=(*conds, *s.conds)) if isinstance(s, Assign) else s
+
+
+def turn_conditions(turn: Affine, count: int, loop: LoopVar, shift: int) -> tuple[Expr, ...]:
+    """What holds in those of `count` turns that are iterations of a loop."""
+    out: list[Expr] = []
+    if shift:
+        out.append(Binary("<=", Const(shift, I32), to_expr(turn), I32))
+    if count > shift + loop.extent:
+        out.append(Binary("<", to_expr(turn), Const(shift + loop.extent, I32), I32))
+    return tuple(out)
+
+
+def without_implied(s: Statement) -> Statement:
+    """The statement without conditions that others, and the ranges of its loops and turns, imply."""
+    if not isinstance(s, Assign) or not s.conds:
+        return s
+    kept = needed(*_known(s))
+    return replace(s, conds=tuple(c for c, keep in zip(s.conds, kept, strict=True) if keep))
+
+
+def runs(s: Statement) -> bool:
+    """Whether the statement's conditions may hold in any turn."""
+    return not isinstance(s, Assign) or possible(*_known(s))
+
+
+def writes_inside(s: Statement, arrays: Mapping[str, Array]) -> bool:
+    """Whether all turns write inside of arrays. Conditions guard reads only, and a turn may be no iteration
+    of the statement's loop."""
+    ranges = {v.name: v.extent for v in (*s.loops, *turns_around(s))}
+    every = (tuple(h.rest for h in s.held if h.block > 1),)
+    for t in s.targets:
+        for i, extent in zip(t.index, arrays[t.buffer].shape or (), strict=True):
+            f = from_expr(i)
+            found = None if f is None else reach(f, ranges, every)
+            if found is not None and not (found[0][0] >= 0 and found[1][0] < extent):
+                return False
+    return True
+
+
+def _known(s: Assign) -> tuple[list[Clause | None], dict[str, int]]:
+    """The affine conditions of a statement, and the ranges of its loops and turns."""
+    ranges = {v.name: v.extent for v in (*s.loops, *turns_around(s))}
+    found = [exact_clauses((c,), ranges) for c in s.conds]
+    return [c[0] if c is not None and len(c) == 1 else None for c in found], ranges
 
 
 def _held(s: Statement, loop: LoopVar, turns: LoopVar, shift: int) -> Statement:
@@ -144,7 +187,7 @@ def _held(s: Statement, loop: LoopVar, turns: LoopVar, shift: int) -> Statement:
     return replace(s, loops=rest, held=(*s.held, Held(turns, held, shift)), uses=uses)
 
 
-def _renumbered(s: Statement, values: dict[str, Expr]) -> Statement:
+def renumbered(s: Statement, values: dict[str, Expr]) -> Statement:
     """The statement with expressions in place of loop variables."""
 
     def new(e: Expr) -> Expr:

@@ -42,16 +42,42 @@ class LoopVar:
 @dataclass(frozen=True, slots=True)
 class Held:
     """A loop of a statement that is a loop of the program: its iteration number n runs in turn n + shift of
-    `turns`. Statements with different loops `was` may share the turns."""
+    `turns`. Statements with different loops `was` may share the turns.
+
+    block: if not 1, `turns` count blocks of so many iterations, and iteration n is number n + shift - block *
+    turn of its block, which the variable `inner` says. That is a loop of the statement, or other turns.
+    count: the iterations of all blocks.
+    """
 
     turns: LoopVar
     was: LoopVar
     shift: int = 0
+    block: int = 1
+    inner: str = ""
+    count: int = 0
 
     @property
     def number(self) -> Affine:
-        """The number of the turn, as a function of the statement's loop."""
+        """The number of the turn, as a function of the statement's loop; of a block it is a number of its
+        own."""
+        if self.block > 1:
+            return Affine.var(self.turns.name)
         return Affine.var(self.was.name).shift(self.shift)
+
+    @property
+    def within(self) -> Affine:
+        """`inner`, as a function of the statement's loop and the number of the block."""
+        return Affine.of({self.was.name: 1, self.turns.name: -self.block}, self.shift)
+
+    @property
+    def rest(self) -> Affine:
+        """What is >= 0 where a block and `inner` are an iteration: the last block may have fewer."""
+        return Affine.of({self.turns.name: -self.block, self.inner: -1}, self.count - 1)
+
+    @property
+    def bounds(self) -> tuple[Affine, ...]:
+        """What is >= 0 in an iteration and its block."""
+        return (self.within, self.within.scale(-1).shift(self.block - 1)) if self.block > 1 else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from mdh.ir.program import Stage
 
 @dataclass(slots=True)
 class Names:
-    """`program`: parameters, arrays and scalars of the C function. variables: those of the stages' loops and
+    """`program`: parameters, arrays and scalars of the C function, and counters of its turns. variables: those of the stages' loops and
     units. `memory`: workspaces made so far."""
 
     program: frozenset[str]
@@ -44,4 +44,5 @@ class Names:
 def names_of(plan: Plan) -> Names:
     program = plan.program
     variables = frozenset(lv.var for stage in plan.stages for lv in stage.tiles.levels.all)
-    return Names(frozenset({*program.params, *program.buffer_of, *program.scalar_of}), variables)
+    numbers = (s.name for s in program.numbers)
+    return Names(frozenset({*program.params, *program.buffer_of, *numbers}), variables)
