@@ -122,9 +122,8 @@ def decompose(program: Program, plan: StagePlan, *, cpu: bool, taken: Iterable[s
     of the program and the stage.
     """
     own = [d.name for d in plan.stage.dims] + [let.name for let in plan.stage.lets]
-    levels = make_levels(
-        plan, {*program.params, *program.buffer_of, *(s.name for s in program.numbers), *own, *taken}
-    )
+    own += [s.name for s in program.numbers]
+    levels = make_levels(plan, {*program.params, *program.buffer_of, *own, *taken})
     return tiles_in_order(program, plan, levels, in_code_order(plan, levels.all, cpu=cpu), cpu=cpu)
 
 

@@ -92,9 +92,10 @@ def program_of(text: Text, *, strict_fp: bool, allow: Iterable[str] = ()) -> Pro
     buffers = _buffers({**found.arrays, **whole.arrays}, whole.stages, extents, shapes)
     for buffer in buffers:
         check_volume(buffer)
+    allowed = tuple(sorted({*allow, *text.allowed}))
     return Program(
         text.name, text.parameters, buffers, text.scalars, whole.stages, strict_fp, text.constants,
-        text.source, text.syntax, whole.statements, tuple(sorted({*allow, *text.allowed})), text.remarks, whole.loops,
+        text.source, text.syntax, whole.statements, allowed, text.remarks, whole.loops,
     )  # fmt: skip
 
 

@@ -301,7 +301,7 @@ def _cpu(outline: ScheduleBuilder, lane: int | None, machine: Machine) -> None:
     shape, extents = outline.shape, outline.shape.extents
     results = list(shape.of_kind(DimKind.CC))
     reduced = shape.of_kind(DimKind.PW)
-    wanted = 1 if prod(extents) <= ALONE else GROUPS_PER_CORE * machine.units
+    wanted = 1 if prod(extents) <= ALONE or shape.narrow else GROUPS_PER_CORE * machine.units
     lanes = 1 if lane is None else vector_lanes(shape, lane, machine)
     tiles = outer_tiles(shape, results, wanted)
     if lane in tiles and lane is not None and lanes > 1:
