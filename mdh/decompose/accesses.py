@@ -83,15 +83,24 @@ class AccessGroup:
 
 
 def affine_index(program: Program, stage: Stage, index: tuple[Expr, ...]) -> tuple[Affine, ...] | None:
-    """The indices as affine functions of the stage's dimensions; None if one is data (a gather)."""
+    """The indices as affine functions of the stage's dimensions; None if one is data (a gather), or moves
+    from turn to turn of loops around the stage."""
+    out = tuple(_affine(program, stage, e) for e in index)
+    known = tuple(f for f in out if f is not None and all(name.isdecimal() for name in f.names))
+    return known if len(known) == len(out) else None
+
+
+def movement(program: Program, stage: Stage, e: Expr) -> Affine | None:
+    """How an index moves with the stage's dimensions in a turn of the loops around it; None if it is data."""
+    found = _affine(program, stage, e)
+    if found is None or any(not n.isdecimal() and n not in program.turns for n in found.names):
+        return None
+    return Affine(tuple(t for t in found.terms if t[0].isdecimal()))
+
+
+def _affine(program: Program, stage: Stage, e: Expr) -> Affine | None:
     names: dict[str, Expr] = {d.name: Var(str(n)) for n, d in enumerate(stage.dims)}
-    out = []
-    for e in index:
-        function = from_expr(substitute(substitute(e, program.size_constants), names))
-        if function is None or any(not name.isdecimal() for name in function.names):
-            return None
-        out.append(function)
-    return tuple(out)
+    return from_expr(substitute(substitute(e, program.size_constants), names))
 
 
 def accesses_of(program: Program, stage: Stage) -> tuple[ArrayAccess, ...]:

@@ -9,7 +9,7 @@ Every reduction has a register region at the innermost place.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from mdh.decompose.accesses import AccessGroup, affine_index, staged_groups
+from mdh.decompose.accesses import AccessGroup, movement, staged_groups
 from mdh.decompose.image import image
 from mdh.decompose.levels import make_levels
 from mdh.decompose.order import in_code_order
@@ -213,8 +213,7 @@ def held_axes(
     kept = frozenset(lv.var for lv in inside if stage.dims[lv.dim].kind in kinds)
     axes = []
     for e, extent in zip(output, shape, strict=True):
-        index = affine_index(program, stage, (e,))
-        axes.append(held_axis(levels, None if index is None else index[0], extent, kept))
+        axes.append(held_axis(levels, movement(program, stage, e), extent, kept))
     layout = tuple(range(len(axes))) if region.holding is None else region.holding.layout
     if cpu and region.space is Space.RM and partial:
         for lv in inside:

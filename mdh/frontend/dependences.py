@@ -7,9 +7,9 @@ from graphlib import CycleError, TopologicalSorter
 
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.frontend.pieces import KNOWN, Piece, PieceMember, carried, meeting_text
-from mdh.frontend.statements import Assign, Best, Statement, Use
+from mdh.frontend.statements import Assign, Best, Statement, Use, text_loops, turns_around
 from mdh.frontend.updates import guarded, operators_of
-from mdh.ir.affine import from_expr
+from mdh.ir.affine import Affine, from_expr
 from mdh.ir.clauses import clauses_of
 from mdh.ir.expr import Expr, Load, Select, loads, walk
 from mdh.ir.program import DimKind
@@ -39,16 +39,31 @@ def written(s: Statement) -> Written:
     once = {id(u): u for u in s.uses}.values()
     uses = [u for u in once if u.write or u.load in read]
     accesses = tuple(_access(u, s) for u in uses)
-    return Written(s, Accesses((*s.held, *s.loops), accesses, s.span), tuple(u.load for u in uses))
+    blocks = tuple(h.turns for h in s.held if h.block > 1)
+    return Written(s, Accesses((*text_loops(s), *blocks), accesses, s.span), tuple(u.load for u in uses))
 
 
 def _access(u: Use, s: Statement) -> TextAccess:
     """A read is made where its conditions hold, and a write where the statement's hold."""
     conds = s.conds if u.write and isinstance(s, Assign) else u.conds
-    loops = (*s.held, *s.loops) if u.write else u.loops
-    domain = clauses_of(conds, {v.name: v.extent for v in loops})
-    index = tuple(map(from_expr, u.load.index))
+    ranges = {v.name: v.extent for v in (*u.loops, *s.loops, *turns_around(s))}
+    number = _numbers(s)
+    bounds = tuple(f for h in s.held for f in h.bounds)
+    domain = tuple((*(f.substitute(number) for f in c), *bounds) for c in clauses_of(conds, ranges))
+    index = tuple(None if f is None else f.substitute(number) for f in map(from_expr, u.load.index))
     return TextAccess(u.load.buffer, index, u.write, u.loops, u.position, u.span, domain)
+
+
+def _numbers(s: Statement) -> dict[str, Affine]:
+    """What loops and turns that the text does not have are in terms of those that it has, and of blocks."""
+    out = {h.turns.name: h.number for h in s.held}
+    return out | {h.inner: h.within for h in s.held if h.block > 1}
+
+
+def turns_of(s: Statement) -> tuple[tuple[str, Affine], ...]:
+    """The turns in which the statement runs, as `Placement` has them."""
+    number = _numbers(s)
+    return tuple((h.turns.name, number[h.turns.name]) for h in s.held)
 
 
 def check_dependences(groups: Groups, text: Sequence[Written]) -> tuple[PlacedStatement, ...]:
@@ -85,12 +100,16 @@ def _nests(pieces: Sequence[Piece], text: Sequence[Written]) -> Iterator[list[Pi
     for p in pieces:
         s = text[p.accumulator].statement
         first = text[nest[0].accumulator].statement if nest else s
-        if nest and not (s.loops and (s.held, s.loops[:1]) == (first.held, first.loops[:1])):
+        if nest and not (s.loops and _nest_of(s) == _nest_of(first)):
             yield nest
             nest = []
         nest.append(p)
     if nest:
         yield nest
+
+
+def _nest_of(s: Statement) -> tuple[LoopVar, ...]:
+    return (*turns_around(s), *s.loops[:1])
 
 
 def _sorted(nest: list[Piece], text: Sequence[Written]) -> list[Piece]:
@@ -113,7 +132,7 @@ def _follows(first: Piece, then: Piece, text: Sequence[Written]) -> bool:
 
 def keeps(pieces: Sequence[Piece], changed: Piece, text: Sequence[Written]) -> bool:
     """Whether `changed`, one of the pieces, carries out all its statements and keeps their dependences."""
-    if len({text[m.number].statement.held for m in changed.members}) > 1:
+    if len({turns_around(text[m.number].statement) for m in changed.members}) > 1:
         # what is done once is not done in each turn
         return False
     if not all(_covers(changed, m, text[m.number].statement.loops) for m in changed.members):
@@ -144,7 +163,8 @@ def _carried(w: Written, elements: frozenset[Load]) -> frozenset[int]:
     A local that was set outside of some of these loops holds an older value, so its access goes to memory.
     """
     pairs = enumerate(zip(w.accesses.accesses, w.elements, strict=True))
-    return frozenset(k for k, (a, x) in pairs if x in elements and a.loops == w.accesses.loops)
+    whole = text_loops(w.statement)
+    return frozenset(k for k, (a, x) in pairs if x in elements and a.loops == whole)
 
 
 def _reads_alone(w: Written, carried: frozenset[Load]) -> Written:
@@ -184,6 +204,7 @@ def _placed(stage: int, result: int, piece: Piece, member: PieceMember, w: Writt
             _carried(w, member.carried),
             piece.accumulator,
             member.last,
+            turns_of(w.statement),
         ),
     )
 

@@ -11,7 +11,7 @@ from mdh.frontend.dependences import Written, keeps
 from mdh.frontend.limits import MOST_TRIPS, is_small
 from mdh.frontend.pieces import Piece, PieceMember, replace_load
 from mdh.frontend.scans import BEGUN, at_first, repeated
-from mdh.frontend.statements import used_names
+from mdh.frontend.statements import turns_around, used_names
 from mdh.frontend.typing_rules import convert, select
 from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import I32
@@ -161,10 +161,11 @@ def _with_epilogues(out: list[Piece], number: int, text: Sequence[Written]) -> l
 def _later(out: list[Piece], r: Piece, text: Sequence[Written]) -> list[Piece]:
     """The pieces that run after r: those behind it, and all of a loop of the program around both, r among
     them."""
-    at, held = _place(out, r) + 1, text[r.accumulator].statement.held
+    at, held = _place(out, r) + 1, turns_around(text[r.accumulator].statement)
     if not held:
         return out[at:]
-    return [p for n, p in enumerate(out) if n >= at or text[p.accumulator].statement.held[:1] == held[:1]]
+    around = [turns_around(text[p.accumulator].statement) for p in out]
+    return [p for n, p in enumerate(out) if n >= at or around[n][:1] == held[:1]]
 
 
 def _without_unread(
@@ -256,7 +257,8 @@ def _renaming(a: tuple[Expr, ...], b: tuple[Expr, ...], m: Piece, r: Piece) -> d
             if c != d or extents[n] != extents[k] or names.setdefault(n, k) != k:
                 return None
     cc = {v.name for v, k in zip(r.loops, r.kinds, strict=True) if k is DimKind.CC}
-    if set(names) != {v.name for v in m.loops} or set(names.values()) != cc or used_names(b) - cc:
+    reduced = {v.name for v in r.loops} - cc
+    if set(names) != {v.name for v in m.loops} or set(names.values()) != cc or used_names(b) & reduced:
         return None
     if len(names) != len(cc):
         # two loops of m became one of r, so r would only cover the diagonal

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.frontend.scans import prefix_of, replaced
-from mdh.frontend.statements import Assign, Best, Statement, gathers, used_names
+from mdh.frontend.statements import Assign, Best, Statement, gathers, text_loops, used_names
 from mdh.frontend.typing_rules import convert, select
 from mdh.frontend.updates import Update, guarded, update_of
 from mdh.ir.affine import Affine, from_expr
@@ -96,7 +96,8 @@ def pieces_of(statements: Sequence[Statement]) -> list[Piece]:
 def _check_old_values(s: Statement) -> None:
     """Raises C115 for an update that reads its element through a local set before the loop, which has the old
     value and not the running one."""
-    old = next((u for u in s.uses if u.load in s.targets and len(u.loops) < len(s.held) + len(s.loops)), None)
+    whole = len(text_loops(s))
+    old = next((u for u in s.uses if u.load in s.targets and len(u.loops) < whole), None)
     if old is not None:
         what = f"a local holds an element of `{old.load.buffer}` as it was before the loop that writes it"
         help_ = f"read `{old.load.buffer}` inside of the loop, or write to another array"
@@ -112,8 +113,11 @@ def update(s: Assign) -> Update | None:
     """The update of a reduction that `s` makes, with its conditions; None if it is none."""
     me = s.target
     found = update_of(me, guarded(me, s.value, s.conds), s.value.dtype)
-    # A combined value exists only when the reduction has ended, so nothing may read it before.
-    if found is None or any(x.buffer == me.buffer for e in (found.value, *me.index) for x in loads(e)):
+    if found is None or any(x.buffer == me.buffer for e in me.index for x in loads(e)):
+        return None
+    # A combined value exists only when the reduction has ended, so nothing may read it before. In turns of a
+    # loop of the program the array may have other elements too, which the dependences tell apart.
+    if not s.held and any(x.buffer == me.buffer for x in loads(found.value)):
         return None
     return found
 

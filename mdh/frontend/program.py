@@ -13,6 +13,7 @@ from mdh.frontend.dependences import check_dependences, in_order, written
 from mdh.frontend.fuse import fused_updates
 from mdh.frontend.limits import check_size
 from mdh.frontend.merge import merged
+from mdh.frontend.packing import packed
 from mdh.frontend.pieces import Piece, pieces_of
 from mdh.frontend.repair import Repair, repaired, turns_of
 from mdh.frontend.shapes import (
@@ -23,7 +24,7 @@ from mdh.frontend.shapes import (
     pointer_shapes,
     reshape,
 )
-from mdh.frontend.statements import Array, Assign, Best, OperatorPragma, Statement, Use
+from mdh.frontend.statements import Array, Assign, Best, OperatorPragma, Statement, Use, turns_around
 from mdh.frontend.strict import check_comparison, check_grouping, ordered
 from mdh.frontend.tables import Table
 from mdh.ir.domain import with_live_starts
@@ -86,12 +87,15 @@ def program_of(text: Text, *, strict_fp: bool, allow: Iterable[str] = ()) -> Pro
         for e in stage.expressions():
             check_size(e, stage.span or text.span)
     extents |= {n: a.shape for n, a in found.arrays.items() if n not in extents and a.shape is not None}
-    buffers = _buffers(found.arrays, stages, extents, shapes)
+    whole = packed(stages, found.loops, found.statements, found.arrays, extents)
+    extents |= {n: a.shape for n, a in whole.arrays.items() if a.shape is not None}
+    buffers = _buffers({**found.arrays, **whole.arrays}, whole.stages, extents, shapes)
     for buffer in buffers:
         check_volume(buffer)
+    allowed = tuple(sorted({*allow, *text.allowed}))
     return Program(
-        text.name, text.parameters, buffers, text.scalars, stages, strict_fp, text.constants, text.source,
-        text.syntax, found.statements, tuple(sorted({*allow, *text.allowed})), text.remarks, found.loops,
+        text.name, text.parameters, buffers, text.scalars, whole.stages, strict_fp, text.constants,
+        text.source, text.syntax, whole.statements, allowed, text.remarks, whole.loops,
     )  # fmt: skip
 
 
@@ -228,7 +232,7 @@ def _groups(pieces: list[Piece], text: Sequence[Statement]) -> list[list[Piece]]
         if (
             last
             and last[0].loops == p.loops
-            and text[last[0].accumulator].held == text[p.accumulator].held
+            and turns_around(text[last[0].accumulator]) == turns_around(text[p.accumulator])
             and last[0].kinds == p.kinds
             and last[0].scattered == p.scattered
             and not any((q.writes & (p.reads | p.writes)) or (q.reads & p.writes) for q in last)

@@ -21,7 +21,7 @@ from mdh.ir.clauses import exact_clauses
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Load, Var, map_children
 from mdh.ir.names import fresh
-from mdh.ir.statement import LoopVar
+from mdh.ir.statement import Held, LoopVar
 from mdh.poly.dataflow import Access, last_box, meets_before, written_first
 from mdh.source import Span
 
@@ -42,7 +42,7 @@ class Renaming:
     arrays: dict[str, Array]
     taken: set[str]
     statements: list[Statement]
-    held: tuple[LoopVar, ...]
+    held: tuple[Held, ...]
     changed: bool = False
 
     def array(self, old: Array, stem: str, shape: tuple[int, ...]) -> Array:
@@ -61,7 +61,7 @@ class Renaming:
         t = self.arrays[source].dtype
         first = tuple(Const(n, I32) for n in turn)
         read, write = Load(source, (*first, *at), t), Load(target, at, t)
-        around = (*self.held, *loops)
+        around = (*(h.was for h in self.held), *loops)
         uses = (Use(read, around, span, (), False, place), Use(write, around, span, (), True, place))
         self.statements.append(Assign(write, read, (), loops, span, uses, self.held))
 
@@ -80,7 +80,8 @@ def renamed(
     nest leaves. arrays: with their shapes.
     """
     out = Renaming(dict(arrays), taken, [], nest[0].held)
-    _rename_nest(_Nest(list(nest), others, (*nest[0].held, *nest[0].loops[:1])), out)
+    around = (*(h.was for h in nest[0].held), *nest[0].loops[:1])
+    _rename_nest(_Nest(list(nest), others, around), out)
     return out if out.changed else None
 
 

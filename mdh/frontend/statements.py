@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from mdh.ir.affine import from_expr
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Binary, Expr, Load, Var, children, loads, walk
-from mdh.ir.statement import LoopVar
+from mdh.ir.statement import Held, LoopVar
 from mdh.source import Span
 
 
@@ -40,8 +40,8 @@ class Assign:
     """target = value at every point of `loops` where all of `conds` (outermost first) hold.
 
     uses: its accesses in the text, with those of its conditions and its locals. held: loops of the program
-    around `loops` (`frontend.repair`); uses are made in both. origin: its number in the text, None for one
-    that the text does not have.
+    around `loops` (`frontend.repair`). Uses are made in the loops of the text, in its order, and name held
+    ones by their turns. origin: its number in the text, None for one that the text does not have.
     """
 
     target: Load
@@ -50,7 +50,7 @@ class Assign:
     loops: tuple[LoopVar, ...]
     span: Span
     uses: tuple[Use, ...]
-    held: tuple[LoopVar, ...] = ()
+    held: tuple[Held, ...] = ()
     origin: int | None = field(default=None, compare=False)
 
     @property
@@ -85,11 +85,26 @@ class Best:
     uses: tuple[Use, ...]
     loose: str = ""
     """Why the sign of a zero may differ from C."""
-    held: tuple[LoopVar, ...] = ()
+    held: tuple[Held, ...] = ()
     origin: int | None = field(default=None, compare=False)
 
 
 Statement = Assign | Best
+
+
+def turns_around(s: Statement) -> tuple[LoopVar, ...]:
+    """The loops of the program around a statement, outermost first."""
+    return tuple(h.turns for h in s.held)
+
+
+def text_loops(s: Statement) -> tuple[LoopVar, ...]:
+    """The loops around a statement in the text."""
+    return next(u.loops for u in s.uses if u.write)
+
+
+def in_text_order(s: Statement) -> bool:
+    """Whether the loops of the program around the statement are its outermost loops in the text."""
+    return text_loops(s) == (*(h.was for h in s.held), *s.loops)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from math import prod
 from typing import Any
 
 from mdh.hardware import CacheHint, Engine, Space, SyncScope
+from mdh.ir.affine import Affine
 from mdh.ir.copy_engine import CopyEngineStmt, TensorMap
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Binary, Call, Const, Expr, Var
@@ -250,7 +251,8 @@ class Launch:
     """grid and block: counts along x, y, z; cluster: blocks. OpenCL's global size is grid * block.
 
     counts: the grid where open sizes give it, None where they do not; `grid` then has the largest counts.
-    sizes: the open sizes of the program, which the kernel may name, with their least and largest values.
+    sizes: the open sizes and the turns of the program, which the kernel may name, with their least and
+    largest values. where: functions of turns that are >= 0 in each launch.
     """
 
     grid: tuple[int, int, int]
@@ -262,6 +264,7 @@ class Launch:
     """The kernel may be launched before the kernels in front have ended; its body has an AwaitKernels."""
     counts: tuple[Expr | None, ...] = ()
     sizes: tuple[tuple[str, int, int], ...] = ()
+    where: tuple[Affine, ...] = field(default=(), compare=False, repr=False)
 
     def count(self, axis: int) -> Expr:
         """Blocks along an axis, of the open sizes where they give it."""

@@ -33,8 +33,9 @@ class Known:
 
     @staticmethod
     def of(launch: Launch) -> "Known":
-        """What is known where a kernel begins: the ranges of open sizes."""
-        return Known(launch, {name: (least, most) for name, least, most in launch.sizes})
+        """What is known where a kernel begins: the ranges of open sizes, and of the numbers of turns."""
+        limits = tuple((Affine(f.terms).scale(-1), f.const) for f in launch.where)
+        return Known(launch, {name: (least, most) for name, least, most in launch.sizes}, limits)
 
     def within_loop(self, s: For) -> "Known":
         """What is known inside the body of a loop."""
@@ -102,8 +103,10 @@ def _bounds(e: Expr, known: Known) -> Range | None:
             return 0, known.launch.block[axis] - 1
         case Call(Intrinsic.IOTA, (Const(int() as n), *_), _):
             return 0, n - 1
-        case Call(Intrinsic.IMIN | Intrinsic.IMAX, (a, b), _):
-            return _either(bounds(a, known), bounds(b, known))
+        case Call(Intrinsic.IMIN | Intrinsic.IMAX as fn, (a, b), _):
+            p, q = bounds(a, known), bounds(b, known)
+            either = min if fn is Intrinsic.IMIN else max
+            return None if p is None or q is None else (either(p[0], q[0]), either(p[1], q[1]))
         case Cast(arg, dtype) if not dtype.is_float and not arg.dtype.is_float:
             inner = bounds(arg, known)
             return inner if inner is not None and within(inner, _limits(dtype.kind, dtype.bits)) else None

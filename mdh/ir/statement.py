@@ -21,7 +21,8 @@ class LoopVar:
     moved + step * name.
 
     moved: a function of the loops around it, without a constant. Zero unless the loop runs equally often
-    wherever it starts. held: it is a loop of the program around stages, which runs its turns in order.
+    wherever it starts. held: it is a loop of the program around stages, which runs its turns in order. That
+    is no part of what the loop is: a statement beside it may be a stage over the same loop.
     """
 
     name: str
@@ -31,11 +32,52 @@ class LoopVar:
     extent: int
     span: Span
     moved: Affine = field(default_factory=Affine)
-    held: bool = False
+    held: bool = field(default=False, compare=False)
 
     def at(self, point: Mapping[str, int]) -> int:
         """C's variable, where the loops have the values of `point`."""
         return self.start + self.moved.evaluate(point) + self.step * point[self.name]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A loop of a statement that is a loop of the program: its iteration number n runs in turn n + shift of
+    `turns`. Statements with different loops `was` may share the turns.
+
+    block: if not 1, `turns` count blocks of so many iterations, and iteration n is number n + shift - block *
+    turn of its block, which the variable `inner` says. That is a loop of the statement, or other turns.
+    count: the iterations of all blocks.
+    """
+
+    turns: LoopVar
+    was: LoopVar
+    shift: int = 0
+    block: int = 1
+    inner: str = ""
+    count: int = 0
+
+    @property
+    def number(self) -> Affine:
+        """The number of the turn, as a function of the statement's loop; of a block it is a number of its
+        own."""
+        if self.block > 1:
+            return Affine.var(self.turns.name)
+        return Affine.var(self.was.name).shift(self.shift)
+
+    @property
+    def within(self) -> Affine:
+        """`inner`, as a function of the statement's loop and the number of the block."""
+        return Affine.of({self.was.name: 1, self.turns.name: -self.block}, self.shift)
+
+    @property
+    def rest(self) -> Affine:
+        """What is >= 0 where a block and `inner` are an iteration: the last block may have fewer."""
+        return Affine.of({self.turns.name: -self.block, self.inner: -1}, self.count - 1)
+
+    @property
+    def bounds(self) -> tuple[Affine, ...]:
+        """What is >= 0 in an iteration and its block."""
+        return (self.within, self.within.scale(-1).shift(self.block - 1)) if self.block > 1 else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +127,8 @@ class Placement:
     prefix sums. carried: numbers of the accesses that go to the result's accumulator instead of memory, where
     the operator combines updates in any order (for a prefix sum, in C's order along the dimension).
     accumulator: the number of the statement that updates it. last: of all instances at a point only the last
-    one counts, because it overwrites what the others store.
+    one counts, because it overwrites what the others store. turns: the loops of the program around the stage,
+    outermost first, and the number of each one's turn as a function of the statement's loop variables.
     """
 
     stage: int
@@ -96,6 +139,7 @@ class Placement:
     carried: frozenset[int] = frozenset()
     accumulator: int = 0
     last: bool = False
+    turns: tuple[tuple[str, Affine], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

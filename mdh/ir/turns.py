@@ -2,8 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from math import prod
 
+from mdh.ir.affine import Affine
 from mdh.source import Span
+
+MOST_COUNTED = 20_000
+"""Turns that are counted one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,7 +17,8 @@ class Turns:
     """A loop around items number `first` to `last`, which run in order in each of its `trips` turns.
 
     name: C's variable, which is start + step * turn. var: the number of the turn in expressions, from 0 on;
-    unique in the function. Loops of a sequence are nested or apart; outer ones come first.
+    unique in the function. where: functions of `var` and of variables of loops around; turns in which one is
+    negative are left out. Loops of a sequence are nested or apart; outer ones come first.
     """
 
     name: str
@@ -22,6 +29,11 @@ class Turns:
     start: int = 0
     step: int = 1
     span: Span | None = field(default=None, compare=False, repr=False)
+    where: tuple[Affine, ...] = ()
+
+    def runs(self, at: "Counters") -> bool:
+        """Whether the turn of these numbers is not left out."""
+        return all(f.evaluate(at) >= 0 for f in self.where)
 
 
 Counters = Mapping[str, int]
@@ -43,16 +55,27 @@ def _walk(loops: Sequence[Turns], first: int, last: int, at: Counters) -> Iterat
             continue
         loop = loops[n]
         for turn in range(loop.trips):
-            yield from _walk(loops[n + 1 :], loop.first, loop.last, {**at, loop.var: turn})
+            now = {**at, loop.var: turn}
+            if loop.runs(now):
+                yield from _walk(loops[n + 1 :], loop.first, loop.last, now)
         k = loop.last + 1
 
 
 def times(loops: Sequence[Turns], item: int) -> int:
     """How often an item runs."""
-    out = 1
+    return _times(tuple(x for x in loops if x.first <= item <= x.last))
+
+
+@lru_cache(maxsize=256)
+def _times(loops: tuple[Turns, ...]) -> int:
+    most = prod(x.trips for x in loops)
+    if most > MOST_COUNTED or not any(x.where for x in loops):
+        # conditions mostly leave out one half
+        return most >> sum(bool(x.where) for x in loops)
+    at: list[Counters] = [{}]
     for x in loops:
-        out *= x.trips if x.first <= item <= x.last else 1
-    return out
+        at = [now for c in at for n in range(x.trips) if x.runs(now := {**c, x.var: n})]
+    return len(at)
 
 
 def around(loops: Sequence[Turns], counts: Sequence[int]) -> tuple[Turns, ...]:

@@ -29,6 +29,8 @@ def launch_of(nest: Nest) -> Launch:
     """Grid, block and cluster shape of a nest."""
     plan = nest.plan
     sizes = tuple((s.name, s.least, s.most) for s in nest.program.opens)
+    sizes += tuple((name, 0, count - 1) for name, count in nest.program.turns.items())
+    where = tuple(f for x in nest.program.loops for f in x.where)
     clusters = tuple(plan.axis_parts(Layer.CLU, a) for a in range(3))
     blocks = tuple(plan.axis_parts(Layer.BLK, a) for a in range(3))
     grid = (clusters[0] * blocks[0], clusters[1] * blocks[1], clusters[2] * blocks[2])
@@ -38,7 +40,9 @@ def launch_of(nest: Nest) -> Launch:
         size, count = prod(blocks), prod(clusters)
         slots = nest.machine.clusters(size) * max(1, plan.grid.occupancy)
         count = min(count, slots) if plan.grid.persistent else count
-        return Launch((count * size, 1, 1), _block(nest), (size, 1, 1), _least_blocks(nest), sizes=sizes)
+        return Launch(
+            (count * size, 1, 1), _block(nest), (size, 1, 1), _least_blocks(nest), sizes=sizes, where=where
+        )
     x, y, z = counts = tuple(_blocks(nest, a) for a in range(3))
     line: Count = _product(x, y, z)
     if plan.grid.persistent:
@@ -55,7 +59,7 @@ def launch_of(nest: Nest) -> Launch:
         counts = (_product(x, y), 1, z)
     open_counts = tuple(None if isinstance(n, int) else n for n in counts)
     return Launch(
-        grid, _block(nest), cluster, _least_blocks(nest), sizes=sizes,
+        grid, _block(nest), cluster, _least_blocks(nest), sizes=sizes, where=where,
         counts=open_counts if any(open_counts) else (),
     )  # fmt: skip
 

@@ -14,8 +14,8 @@ from mdh.ir.program import Stage
 
 @dataclass(slots=True)
 class Names:
-    """`program`: parameters, arrays and scalars of the C function. variables: those of the stages' loops and
-    units. `memory`: workspaces made so far."""
+    """`program`: parameters, arrays and scalars of the C function, and counters of turns. variables: those of
+    the stages' loops and units. `memory`: workspaces made so far."""
 
     program: frozenset[str]
     variables: frozenset[str]

@@ -12,20 +12,26 @@ output dependences). The text orders them. Stages keep that order if
 All other dependent instances have no order in the program, or the wrong one, because points of a stage run in
 parallel.
 
-Turns of a loop of the program (`LoopVar.held`) run one after the other, and in each of them the stages inside
-in order. So only instances of one turn are compared.
+Turns of a loop of the program (`Placement.turns`) run one after the other, and in each of them the stages
+inside in order. So stages keep the order of two instances in different turns if the earlier one is in the
+earlier turn, and instances of one turn are compared as above. A loop of the program that is an outer loop of
+the text for both keeps that order by itself. Others, as after an interchange of loops, are asked.
 
 Accesses are made in their domains alone. But where the condition of a write is false, the stage writes the
 old value. Nobody sees that unless another instance of the same stage writes the element meanwhile. So two
 writes of one stage count everywhere.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from mdh.ir.affine import Affine
 from mdh.ir.statement import Phase, PlacedStatement, Placement, TextAccess
-from mdh.poly.sets import Point, affine_text, before, domain_text, least_pair
+from mdh.poly.sets import Names, Point, affine_text, before, domain_text, least_pair
+
+Need = tuple[tuple[Affine, Affine], ...]
+"""Pairs of coordinates of two instances: of the earlier one and of the later one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +64,19 @@ def broken_dependences(
     for a in one:
         # only statements that share an array depend on each other
         for n in sorted({n for buffer in a.kinds for n in users.get(buffer, ())}):
-            if a.statement.placement.stage >= other[n].statement.placement.stage and _any_lost(a, other[n]):
+            if _in_question(a.statement.placement, other[n].statement.placement) and _any_lost(a, other[n]):
                 yield from _between(a.statement, other[n].statement)
+
+
+def _in_question(p: Placement, q: Placement) -> bool:
+    """Whether something of q may run before something of p: in an earlier stage, or in an earlier turn."""
+    return p.stage >= q.stage or bool(_shared(p, q))
+
+
+def _shared(p: Placement, q: Placement) -> Need:
+    """For each loop of the program around both, the number of its turn for an instance of each."""
+    pairs = zip(p.turns, q.turns, strict=False)
+    return tuple((f, g) for (_, f), (_, g) in takewhile(lambda each: each[0][0] == each[1][0], pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +158,6 @@ def _between(a: PlacedStatement, b: PlacedStatement) -> Iterator[Broken]:
                 yield Broken(a, x, found[0], b, y, found[1])
 
 
-Need = tuple[tuple[Affine, Affine], ...]
-"""Pairs of coordinates of two instances: of the earlier one and of the later one."""
-
-
 def _kept_at_one_point(
     p: Placement, q: Placement, x: TextAccess, y: TextAccess, *, carried: bool
 ) -> Need | None:
@@ -180,15 +193,39 @@ def _lost(
 
     ordered: x stands before y in the text.
     """
-    both = [v for v, w in zip(x.loops, y.loops, strict=False) if v == w]
-    common = [v.name for v in both]
-    # different turns of a loop of the program run one after the other
-    turns = [v.name for v in both if v.held]
-    pinned = {*_pinned(x, y), *((n, n) for n in turns)}
+    common = [v.name for v, w in zip(x.loops, y.loops, strict=False) if v == w]
+    turns = _shared(a.placement, b.placement)
+    outer = zip(turns, common, strict=False)
+    if len(common) < len(turns) or not all(f == g == Affine.var(n) for (f, g), n in outer):
+        found = _pair(a, b, x, y, [_later_turn(turns)], common, ordered=ordered, everywhere=False)
+        if found is not None:
+            return found
+    if a.placement.stage < b.placement.stage:
+        return None
+    equal = [(f.terms[0][0], g.terms[0][0]) for f, g in turns if _alike(f, g)]
+    pinned = {*_pinned(x, y), *equal}
     if not ordered and all((name, name) in pinned for name in common):
         return None
     if need is not None and all(_holds(f, g, pinned) for f, g in need):
         return None
+    apart = [] if need is None else [lambda u, v: _differs(need, u, v)]
+    everywhere = x.write and y.write and a.placement.stage == b.placement.stage
+    same = [] if not turns else [lambda u, v: _equal(turns, u, v)]
+    return _pair(a, b, x, y, [*same, *apart], common, ordered=ordered, everywhere=everywhere)
+
+
+Term = Callable[[Names, Names], str]
+"""A constraint in isl's text, for the variables of two instances."""
+
+
+def _pair(
+    a: PlacedStatement, b: PlacedStatement, x: TextAccess, y: TextAccess, more: Sequence[Term],
+    common: Sequence[str], *, ordered: bool, everywhere: bool,
+) -> tuple[Point, Point] | None:  # fmt: skip
+    """Instances of a and b with `more` whose accesses touch the same element, x first in the text.
+
+    common: the loops of the text around both accesses. everywhere: accesses count outside of their domains.
+    """
     first = {v.name: f"a{k}" for k, v in enumerate(a.statement.loops)}
     second = {v.name: f"b{k}" for k, v in enumerate(b.statement.loops)}
     terms = [f"0 <= {first[v.name]} < {v.extent}" for v in a.statement.loops]
@@ -198,9 +235,8 @@ def _lost(
         for f, g in zip(x.index, y.index, strict=True)
         if f is not None and g is not None
     ]
-    terms += [f"{first[n]} = {second[n]}" for n in turns]
     terms.append(before([first[n] for n in common], [second[n] for n in common], equal=ordered))
-    if not (x.write and y.write and a.placement.stage == b.placement.stage):
+    if not everywhere:
         free = sorted({n for d in (x.domain, y.domain) for c in d for f in c for n in f.names})
         fixed = {n: f"n{k}" for k, n in enumerate(free)}
         kept = [domain_text(z.domain, {**fixed, **names}) for z, names in ((x, first), (y, second))]
@@ -210,20 +246,39 @@ def _lost(
     if a.number == b.number:
         pairs = zip(first.values(), second.values(), strict=True)
         terms.append(" or ".join(f"{p} != {q}" for p, q in pairs) or "1 = 0")
-    if need is not None:
-        terms.append(
-            " or ".join(f"{affine_text(f, first)} != {affine_text(g, second)}" for f, g in need) or "1 = 0"
-        )
+    terms += [term(first, second) for term in more]
     return least_pair(first, second, terms)
+
+
+def _differs(pairs: Need, first: Names, second: Names) -> str:
+    return " or ".join(f"{affine_text(f, first)} != {affine_text(g, second)}" for f, g in pairs) or "1 = 0"
+
+
+def _equal(pairs: Need, first: Names, second: Names) -> str:
+    return " and ".join(f"{affine_text(f, first)} = {affine_text(g, second)}" for f, g in pairs)
+
+
+def _later_turn(turns: Need) -> Term:
+    """The instance that comes first in the text runs in a later turn."""
+
+    def term(first: Names, second: Names) -> str:
+        now = [affine_text(f, first) for f, _ in turns]
+        then = [affine_text(g, second) for _, g in turns]
+        return before(then, now, equal=False)
+
+    return term
+
+
+def _alike(f: Affine, g: Affine) -> bool:
+    """Whether equal values of both functions mean equal values of their only variables."""
+    return f.const == g.const and len(f.terms) == len(g.terms) == 1 and f.terms[0][1] == g.terms[0][1]
 
 
 def _pinned(x: TextAccess, y: TextAccess) -> Iterator[tuple[str, str]]:
     """Loop variables of the two instances that are equal wherever the accesses touch the same element."""
     for f, g in zip(x.index, y.index, strict=True):
-        if f is not None and g is not None and f.const == g.const and len(f.terms) == len(g.terms) == 1:
-            (v, c), (w, d) = f.terms[0], g.terms[0]
-            if c == d:
-                yield v, w
+        if f is not None and g is not None and _alike(f, g):
+            yield f.terms[0][0], g.terms[0][0]
 
 
 def _holds(f: Affine, g: Affine, pinned: set[tuple[str, str]]) -> bool:

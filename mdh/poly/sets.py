@@ -69,8 +69,10 @@ def least_pair(first: Names, second: Names, terms: Sequence[str]) -> tuple[Point
 
 def meeting(index: tuple[Affine, ...], ranges: Ranges) -> tuple[Point, Point] | None:
     """Two different iterations in which `index` is the same element, the earlier one first; None if there are
-    none. The iterations of `ranges` are in lexicographic order."""
+    none. The iterations of `ranges` are in lexicographic order. What `index` has besides them is the same in
+    all iterations."""
     first, second = ({n: f"{x}{k}" for k, n in enumerate(sorted(ranges))} for x in "ab")
+    index = tuple(Affine(tuple(t for t in f.terms if t[0] in ranges)) for f in index)
     bounds = [f"0 <= {v[n]} < {extent}" for v in (first, second) for n, extent in ranges.items()]
     same = [f"{affine_text(f, first)} = {affine_text(f, second)}" for f in index]
     order = before([first[n] for n in ranges], [second[n] for n in ranges], equal=False)

@@ -1,5 +1,6 @@
 """`--dump`: the value of any stage of the pipeline as text."""
 
+from mdh.ir.affine import to_expr
 from mdh.ir.expression_text import expression_text
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
@@ -44,7 +45,8 @@ def program_text(program: Program) -> str:
     for x in program.loops:
         names = f"{program.stages[x.first].name} … {program.stages[x.last].name}"
         c = "" if (x.start, x.step) == (0, 1) else f"  (C: {x.start} + {x.step} * {x.var})"
-        lines.append(f"  loop {x.var} < {x.trips} around {names}{c}")
+        where = "".join(f", {expression_text(to_expr(f))} >= 0" for f in x.where)
+        lines.append(f"  loop {x.var} < {x.trips}{where} around {names}{c}")
     for stage in program.stages:
         lines.extend(_stage_lines(stage))
     return "\n".join(lines) + "\n"

@@ -8,6 +8,7 @@ from pathlib import PurePath
 from mdh.frontend.constant_arrays import split_constants
 from mdh.frontend.read import is_c, language
 from mdh.include import HEADER, header_text
+from mdh.ir.affine import to_expr
 from mdh.ir.copy_engine import TensorMap
 from mdh.ir.expr import Const
 from mdh.ir.expression_text import expression_text
@@ -56,7 +57,11 @@ def kernels_json(text: KernelText) -> dict[str, object]:
     spaces = [
         {"name": w.name, "dtype": w.dtype.name, "bytes": w.bytes, "zero": w.zero} for w in text.workspaces
     ]
-    loops = [{"counter": x.var, "turns": x.trips, "first": x.first, "last": x.last} for x in text.loops]
+    loops = [
+        {"counter": x.var, "turns": x.trips, "first": x.first, "last": x.last}
+        | ({"where": [f"{expression_text(to_expr(f))} >= 0" for f in x.where]} if x.where else {})
+        for x in text.loops
+    ]
     return {
         "kernels": [_kernel(k) for k in text.kernels],
         "workspaces": spaces,

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from mdh.ir.affine import Affine
 from mdh.ir.expr import Binary, Call, Const, Expr, Var
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Launch
 from mdh.ir.program import Program
+from mdh.ir.turns import Turns
 from mdh.target.names import is_free_function, rename
 from mdh.target.text import KernelText
 
@@ -47,14 +49,44 @@ def in_loops(
         depth = sum(x.first < k <= x.last for x in text.loops)
         for x in (x for x in text.loops if x.first == k):
             name = names[x.var]
-            out.append(f"{'    ' * depth}    for (int {name} = 0; {name} < {x.trips}; ++{name}) {{")
+            low, ends, others = _ends(x, names)
+            out.append(f"{'    ' * depth}    for (int {name} = {low}; {' && '.join(ends)}; ++{name}) {{")
             depth += 1
+            out += [f"{'    ' * depth}    if ({cond})\n{'    ' * depth}        continue;" for cond in others]
         begins = not k or entry.stage != text.kernels[k - 1].stage
         out += ["    " * depth + line for line in (*(clear if depth and begins else []), *launch(k))]
         for _ in (x for x in text.loops if x.last == k):
             depth -= 1
             out.append(f"{'    ' * depth}    }}")
     return out
+
+
+def _ends(x: Turns, names: HostNames | Mapping[str, str]) -> tuple[str, list[str], list[str]]:
+    """Where a loop begins, while what it runs, and what leaves out a turn in between."""
+    low, ends, others = "0", [f"{names[x.var]} < {x.trips}"], []
+    for f in x.where:
+        rest = f + Affine.of({x.var: -f.coefficient(x.var)})
+        match f.coefficient(x.var):
+            case 1 if low == "0":
+                start = _sum(rest.scale(-1), names)
+                low = f"{start} > 0 ? {start} : 0" if rest.terms else str(max(0, -rest.const))
+            case -1:
+                ends.append(f"{names[x.var]} <= {_sum(rest, names)}")
+            case _:
+                others.append(f"{_sum(f, names)} < 0")
+    return low, ends, others
+
+
+def _sum(f: Affine, names: HostNames | Mapping[str, str]) -> str:
+    """A function of turns in C."""
+    out = ""
+    for name, c in sorted(f.terms, key=lambda t: (t[1] < 0, t[0])):
+        term = names[name] if abs(c) == 1 else f"{abs(c)} * {names[name]}"
+        sign = "-" if c < 0 else "+"
+        out = f"{out} {sign} {term}" if out else (term if c > 0 else f"-{term}")
+    if not out:
+        return str(f.const)
+    return out if not f.const else f"{out} {'+' if f.const > 0 else '-'} {abs(f.const)}"
 
 
 def counted(launch: Launch, host: HostNames) -> tuple[str, str, str]:

@@ -9,6 +9,7 @@ from tests.soundness.pool import FLOATS, INTEGERS, Pool
 from tests.soundness.renamed import MORE_FORMS
 from tests.soundness.statements import FORMS, Forms
 from tests.soundness.tree import Expr, For, If, Line, Node, Op, Tree, head, renamed, words_of
+from tests.soundness.turned import TURNED_FORMS
 
 SIZES = (1, 2, 3, 3, 4, 5, 5, 5, 6, 7, 7, 8, 9, 11, 13)
 THEMES: tuple[tuple[int, str, tuple[str, ...]], ...] = (
@@ -23,6 +24,8 @@ THEMES: tuple[tuple[int, str, tuple[str, ...]], ...] = (
 COUNTERS = ("i", "j", "k", "l")
 VARYING_FROM = 20_000_000
 """Programs of seeds from here on have loops whose ends depend on outer counters, and MORE_FORMS."""
+TURNED_FROM = 20_900_000
+"""Those of seeds from here on have TURNED_FORMS too."""
 AWKWARD = (
     "one", "zero", "i_2", "i_0", "j_1", "i0", "x_0", "sum_1", "part", "sum", "tmp", "lane", "size", "main",
     "min", "max", "kernel", "global", "local", "half", "uint", "float4", "blockIdx", "threadIdx", "this",
@@ -48,7 +51,7 @@ def random_statements(seed: int) -> Tree:
     body: list[Node] = []
     if rng.random() < 0.15:
         body += _temporary(pool, forms)
-    known = MORE_FORMS if seed >= VARYING_FROM else FORMS
+    known = TURNED_FORMS if seed >= TURNED_FROM else MORE_FORMS if seed >= VARYING_FROM else FORMS
     kinds = list(known)
     for _ in range(rng.choice((1, 2, 2, 2, 3, 3, 4, 5))):
         kind = rng.choices(kinds, [known[k][0] for k in kinds])[0]

@@ -63,7 +63,7 @@ def map_cpu(outline: ScheduleBuilder, x: int, machine: Machine) -> None:
     lanes = vector_lanes(shape, x, machine)
     dims = shape.of_kind(DimKind.CC)
     wanted = GROUPS_PER_CORE * machine.units
-    alone = prod(extents) <= ALONE
+    alone = prod(extents) <= ALONE or shape.narrow
     tiles = {} if alone else outer_tiles(shape, [d for d in dims if d != x], wanted)
     groups = 1
     for d, tile in tiles.items():

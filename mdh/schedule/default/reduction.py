@@ -9,7 +9,7 @@ from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.schedule.default.grid import AXES, block_axes, ceil_div, grid_size, power_up, round_up
 from mdh.schedule.default.joining import added
-from mdh.schedule.default.map import GROUPS_PER_CORE, outer_tiles, vector_lanes
+from mdh.schedule.default.map import ALONE, GROUPS_PER_CORE, outer_tiles, vector_lanes
 from mdh.schedule.default.operands import diagonal_dims
 from mdh.schedule.default.outline import ScheduleBuilder, attribute, held, stageable, staged
 from mdh.schedule.default.shape import Shape, ShapeAccess
@@ -301,7 +301,7 @@ def _cpu(outline: ScheduleBuilder, lane: int | None, machine: Machine) -> None:
     shape, extents = outline.shape, outline.shape.extents
     results = list(shape.of_kind(DimKind.CC))
     reduced = shape.of_kind(DimKind.PW)
-    wanted = GROUPS_PER_CORE * machine.units
+    wanted = 1 if prod(extents) <= ALONE or shape.narrow else GROUPS_PER_CORE * machine.units
     lanes = 1 if lane is None else vector_lanes(shape, lane, machine)
     tiles = outer_tiles(shape, results, wanted)
     if lane in tiles and lane is not None and lanes > 1:

@@ -9,6 +9,10 @@ from mdh.ir.affine import Affine, from_expr
 from mdh.ir.expr import Expr, Load, Var, substitute, walk
 from mdh.ir.fusion import Group
 from mdh.ir.program import DimKind, Program, Stage
+from mdh.poly.widths import widths
+
+NARROW = 1 << 17
+"""Points of a turn that one core computes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,13 @@ class Shape:
     @cached_property
     def extents(self) -> tuple[int, ...]:
         return tuple(d.extent for d in self.stage.dims)
+
+    @cached_property
+    def narrow(self) -> bool:
+        """Whether a turn of the loops around the stage has so few points that one core computes them, where
+        tiles of all extents would leave most cores without any."""
+        found = widths(self.stage, self.program.turns) if self.program.turns else self.extents
+        return found != self.extents and prod(found) <= NARROW
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:

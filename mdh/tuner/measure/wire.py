@@ -11,6 +11,7 @@ from sys import float_info
 from typing import Annotated, Any
 
 from mdh.diagnostics import Diagnostic, Failed
+from mdh.ir.affine import Affine
 from mdh.ir.copy_engine import TensorMap
 from mdh.ir.dtype import BY_NAME, I32, TF32
 from mdh.ir.expr import Binary, Call, Const, Expr, Var
@@ -129,7 +130,7 @@ def text_json(text: KernelText) -> Json:
         "params": list(text.params),
         "options": list(text.options),
         "numerics": numerics_json(text.numerics),
-        "loops": [[x.name, x.var, x.trips, x.first, x.last, x.start, x.step] for x in text.loops],
+        "loops": [_turns_json(x) for x in text.loops],
     }
 
 
@@ -144,8 +145,18 @@ def read_text(value: Mapping[str, Any]) -> KernelText:
         tuple(value["params"]),
         tuple(value["options"]),
         read_numerics(value["numerics"]),
-        tuple(Turns(*one) for one in value["loops"]),
+        tuple(Turns(*one, where=tuple(map(_read_function, where))) for one, where in value["loops"]),
     )
+
+
+def _turns_json(x: Turns) -> list[Any]:
+    where = [[f.terms, f.const] for f in x.where]
+    return [[x.name, x.var, x.trips, x.first, x.last, x.start, x.step], where]
+
+
+def _read_function(value: list[Any]) -> Affine:
+    terms, const = value
+    return Affine(tuple((name, c) for name, c in terms), const)
 
 
 def numerics_json(numerics: ByStage) -> list[Any]:

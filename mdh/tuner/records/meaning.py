@@ -7,6 +7,7 @@ from typing import Any
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Var
 from mdh.ir.program import Dim, LocalValue, Operator, Program, Stage
+from mdh.ir.turns import Turns
 
 LATER = ("open", "values")
 """Fields of open sizes and of constants."""
@@ -23,8 +24,13 @@ def program_meaning(program: Program) -> list[Any]:
         [_data(s, {}) for s in program.scalars],
         [_stage(s) for s in program.stages],
         *([list(program.allowed)] if program.allowed else []),
-        *([["loops", *([x.var, x.trips, x.first, x.last] for x in program.loops)]] if program.loops else []),
+        *([["loops", *map(_turns, program.loops)]] if program.loops else []),
     ]
+
+
+def _turns(x: Turns) -> list[Any]:
+    where = [[[list(t) for t in f.terms], f.const] for f in x.where]
+    return [x.var, x.trips, x.first, x.last, *([where] if where else [])]
 
 
 def _stage(stage: Stage) -> list[Any]:
