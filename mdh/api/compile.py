@@ -1,6 +1,7 @@
 """`mdh.compile` and `mdh.check`: the pipeline for programs in Python."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from os import PathLike, fspath
@@ -69,6 +70,8 @@ def compile(
         defines = with_arrays(defines, constants, patterns)
         given = read_given(file, schedule, defines, holes, hook, function, strict_fp, deterministic, allow)
         heading = read_heading(given.source, defines=given.bound, function=function, opens=given.opens)
+        said = {name: n for name, n in given.said.items() if name in heading.parameters}
+        heading = replace(heading, fixed={**heading.fixed, **said})
         sizes = free_sizes(given.source, defines=given.bound, function=function, opens=given.opens)
         opened, tuned = _opened(device), None
         if tune is not None:

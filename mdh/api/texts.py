@@ -1,14 +1,13 @@
 """The texts that the functions of the API are given, and the values of the names in them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 
 from mdh.api.options import allowed_of, defines_of, holes_of, of_type
 from mdh.diagnostics import fail
-from mdh.frontend.constant_arrays import split_constants
-from mdh.frontend.open_defines import Defines, is_range, parameters_of, split_defines, with_ranges
-from mdh.frontend.read import read_heading
+from mdh.frontend.constant_sizes import sizes_of_constants
+from mdh.frontend.open_defines import Defines, parameters_of, split_defines, with_ranges
 from mdh.ir.open_size import OpenSize
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
@@ -36,6 +35,8 @@ class GivenTexts:
     allow: tuple[str, ...] = ()
     ranges: tuple[OpenSize, ...] = ()
     """Of the sizes that a table's cases are for: those of one case, or those that hold all."""
+    said: Mapping[str, int] = field(default_factory=dict)
+    """The sizes among the defines that nobody bound, and that the shapes of constants say."""
 
     @property
     def bound(self) -> dict[str, str | int]:
@@ -93,26 +94,11 @@ def read_given(
     if schedule is not None:
         parsed = narrowed(Pipeline(hook).schedule(_source("schedule", schedule), values), bound)
     source, table = _source("file", file), table_of(parsed)
-    bound = {**_sizes_of_arrays(source, bound, function), **bound}
+    said = sizes_of_constants(source, bound, function)
     ranges = () if table is None else table.hull
-    return GivenTexts(source, parsed, bound, function, strict_fp, deterministic, allowed_of(allow), ranges)
-
-
-def _sizes_of_arrays(source: Source, defines: Defines, function: str | None) -> dict[str, int]:
-    """The sizes that the shapes of constants say."""
-    arrays = split_constants({n: v for n, v in defines.items() if isinstance(v, str)})[0]
-    if not arrays:
-        return {}
-    closed = {
-        n: v
-        for n, v in defines.items()
-        if n not in arrays and not isinstance(v, OpenSize) and not is_range(v)
-    }
-    shapes = read_heading(source, defines=closed, function=function).shapes
-    pairs = (
-        (n, e) for name, a in arrays.items() for n, e in zip(shapes.get(name, ()), a.shape, strict=False)
+    return GivenTexts(
+        source, parsed, {**said, **bound}, function, strict_fp, deterministic, allowed_of(allow), ranges, said
     )
-    return {n: e for n, e in pairs if n is not None}
 
 
 def _source(option: str, text: Text) -> Source:

@@ -41,6 +41,8 @@ def box_obstacle(subject: Subject, i: int, staging: Staging, *, again: bool) -> 
         natural = ",".join(str(n + 1) for n in range(len(staging.layout)))
         return "tma copies keep the order of the dimensions", f"layout [{natural}], or @copy(plain){whole}"
     for copy in subject.copies(i, staging.buffer):
+        if not copy.linear and copy.tile.axes:
+            return "tma copies are not lowered yet for arrays that are read at data", f"@copy(async){whole}"
         wrong = _box(copy.tile, f"@copy(plain){whole}")
         wrong = wrong or (_shared(subject, copy) if staging.multicast else None)
         if wrong is not None:

@@ -35,6 +35,9 @@ def read_array(path: str, demand: Callable[[np.dtype[Any], tuple[int, ...]], Non
 
 
 def _demand_magic(path: str) -> None:
+    if "\0" in path:
+        # a project file can spell it
+        raise NoArrayError("is no name of a file")
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise NoArrayError("is not a regular file")

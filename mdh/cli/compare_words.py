@@ -10,10 +10,10 @@ from pathlib import Path
 from mdh.cli.command_line import CommandLine, at_word
 from mdh.cli.console import log
 from mdh.cli.files import read_schedule
-from mdh.cli.job import load_timed_program
+from mdh.cli.job import defines_of, load_timed_program
 from mdh.cli.options import Request
 from mdh.cli.trace import Trace
-from mdh.cli.values import device_or_default, parse_defines
+from mdh.cli.values import device_or_default
 from mdh.compare.closing import is_open
 from mdh.compare.library import NAMES
 from mdh.compare.recorded import Shelf, shelf_of
@@ -66,7 +66,7 @@ def task_of(request: Request, words: CompareWords) -> Task:
     shelf = _shelf(request, words, program)
     _remark(contenders, shelf, words, program)
     assert program.source is not None
-    defines = tuple(parse_defines(line, request.defines).items())
+    defines = tuple(defines_of(request).items())
     job = Job(
         program.source.name, program.source.text, defines, request.function, request.strict_fp,
         request.deterministic, "", words.seed, request.allow,

@@ -9,11 +9,10 @@ from mdh.cli import options as opt
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import keep_inputs, keep_others, write_text
-from mdh.cli.job import load_program, load_schedule, make_kernel, plan_of, say_default
+from mdh.cli.job import defines_of, load_program, load_schedule, make_kernel, plan_of, say_default
 from mdh.cli.options import Request, Warned
 from mdh.cli.tables import table_plans, table_text
 from mdh.cli.trace import Trace
-from mdh.cli.values import parse_defines
 from mdh.cli.warned import warn
 from mdh.diagnostics import render_json
 from mdh.schedule.cases import Table, ranges_text, table_of
@@ -64,7 +63,7 @@ def compile(
     chosen, checked = plan_of(request, trace, given)
     found = warn(request, checked.plan)
     _, text = make_kernel(trace, checked.plan)
-    defines = parse_defines(line, request.defines)
+    defines = defines_of(request)
     files = folder(text, checked.plan.program, checked.plan.text, defines=defines, arch=chosen.arch)
     say_default(checked, output, schedule)
     _write(request, output, files)
@@ -95,7 +94,7 @@ def _compile_table(request: Request, trace: Trace, table: Table, output: str | N
         plan = as_version(one.checked.plan, number)
         versions.append(Version(table.ranges(one.case), plan, make_kernel(trace, plan)[1]))
     whole = load_program(request, trace, table.hull)
-    defines = parse_defines(request.line, request.defines) | {r.name: r.most for r in table.hull}
+    defines = defines_of(request) | {r.name: r.most for r in table.hull}
     text = table_text(table, plans)
     files = dispatch_folder(versions, whole, text, defines=defines, arch=machine.arch)
     _write(request, output, files)

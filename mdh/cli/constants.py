@@ -1,8 +1,11 @@
 """`--const NAME=FILE.npy` and `--const-pattern NAME=FILE.npy`: array parameters that are constants."""
 
+from functools import partial
+
 from mdh.cli.array_file import NoArrayError, read_array
 from mdh.cli.command_line import CommandLine, at_word
 from mdh.cli.options import CONSTANTS
+from mdh.diagnostics import fail
 from mdh.frontend.constant_arrays import constant_text
 
 
@@ -28,14 +31,16 @@ def with_arrays(line: CommandLine, words: list[str]) -> list[str]:
         if name in seen:
             raise line.fail("F115", f"`{name}` is given twice", word, help="keep one of the two")
         seen.add(name)
-        out += ["-D", f"{name}={_text(line, word, path, pattern=option != CONSTANTS[0])}"]
+        text = at_word(line, word, partial(array_text, path, pattern=option != CONSTANTS[0]))
+        out += ["-D", f"{name}={text}"]
     return out
 
 
-def _text(line: CommandLine, word: str, path: str, *, pattern: bool) -> str:
+def array_text(path: str, *, pattern: bool) -> str:
+    """The define of the array in a file. Raises Failed F115, C127."""
     try:
         array = read_array(path, lambda dtype, shape: None)
     except NoArrayError as error:
         hint = "give a .npy file, which numpy.save wrote, of plain numbers"
-        raise line.fail("F115", f"`{path}` {error}", word, help=hint) from None
-    return at_word(line, word, lambda: constant_text(array, pattern=pattern))
+        raise fail("F115", f"`{path}` {error}", help=hint) from None
+    return constant_text(array, pattern=pattern)

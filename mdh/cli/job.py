@@ -17,6 +17,8 @@ from mdh.device.machines import machine_called
 from mdh.device.protocols import Device
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.frontend.consent import consented
+from mdh.frontend.constant_arrays import is_constant
+from mdh.frontend.constant_sizes import sizes_of_constants
 from mdh.frontend.open_defines import demand_closed
 from mdh.ir.kernel import Module
 from mdh.ir.open_size import OpenSize
@@ -33,11 +35,22 @@ from mdh.wording import meant
 TARGETS = ("cuda", "opencl", "c")
 
 
+def defines_of(request: Request) -> dict[str, str | int]:
+    """The defines, with the sizes that the shapes of constants say. Raises Failed F108, C127."""
+    line = request.line
+    defines = parse_defines(line, request.defines)
+    if not any(map(is_constant, defines.values())):
+        return defines
+    source = at_word(line, request.file, partial(read_program_text, request.file))
+    sizes = at_define(line, request.defines, lambda: sizes_of_constants(source, defines, request.function))
+    return {**defines, **sizes}
+
+
 def load_program(request: Request, trace: Trace, ranges: Sequence[OpenSize] = ()) -> Program:
     """The program. ranges: of the sizes of a table's case."""
     line = request.line
     source = at_word(line, request.file, partial(read_program_text, request.file))
-    defines = parse_defines(line, request.defines)
+    defines = defines_of(request)
     for word in request.allow:
         at_word(line, word, partial(consented, (word,)))
     return at_define(
@@ -73,7 +86,7 @@ def load_schedule(request: Request, trace: Trace) -> Schedule | None:
         found = trace.pipeline.schedule(source, values)
     except Failed as failed:
         raise Failed(*(_at_set(request, d) for d in failed.diagnostics)) from failed
-    return at_define(line, request.defines, lambda: narrowed(found, parse_defines(line, request.defines)))
+    return at_define(line, request.defines, lambda: narrowed(found, defines_of(request)))
 
 
 def _at_set(request: Request, wrong: Diagnostic) -> Diagnostic:

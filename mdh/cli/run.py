@@ -16,11 +16,19 @@ from mdh.cli.command_line import CommandLine, at_word
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import keep_inputs, write_array, write_text
 from mdh.cli.inputs import Inputs, parse_inputs
-from mdh.cli.job import load_program, load_schedule, make_kernel, make_plan, say_default, schedule_words
+from mdh.cli.job import (
+    defines_of,
+    load_program,
+    load_schedule,
+    make_kernel,
+    make_plan,
+    say_default,
+    schedule_words,
+)
 from mdh.cli.options import Request, Warned
 from mdh.cli.tables import case_plan
 from mdh.cli.trace import Trace
-from mdh.cli.values import device_or_default, parse_defines
+from mdh.cli.values import device_or_default
 from mdh.cli.warned import warn
 from mdh.cost.work import work_of
 from mdh.device.api import open_device
@@ -194,7 +202,7 @@ def _sizes(
     if table is None:
         some = points(line, words, program, seed)
     else:
-        some = table_points(line, words, table, program, parse_defines(line, request.defines), seed)
+        some = table_points(line, words, table, program, defines_of(request), seed)
     if len(some) > 1 and (given or written):
         option = "--input" if given else "-o"
         headline = f"{option} is for one size, and open sizes are run at {len(some)}"

@@ -1,16 +1,21 @@
 """Makes orders from the words of `mdh tune` or from a project file. Texts are read, but nothing runs yet."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from mdh.cli.at import points
 from mdh.cli.command_line import CommandLine, at_span, at_word
-from mdh.cli.job import load_program, load_schedule
+from mdh.cli.constants import array_text
+from mdh.cli.job import defines_of, load_program, load_schedule
 from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.cli.tune_words import TuneWords, check_words, devices_of, goal_of
 from mdh.cli.values import at_define, parse_defines
+from mdh.diagnostics import Diagnostic, Failed, Label, fail
+from mdh.frontend.constant_sizes import sizes_of_constants
 from mdh.frontend.open_defines import demand_closed
 from mdh.ir.open_size import OpenSize
 from mdh.ir.program import Program
@@ -25,6 +30,8 @@ from mdh.tuner.order import Order
 from mdh.tuner.over.order import OverOrder
 from mdh.tuner.project import ProjectEntry, listed
 from mdh.tuner.search.make import DEFAULT
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +56,7 @@ def _of_request(line: CommandLine, words: TuneWords, request: Request) -> Order:
     trace = Trace()
     schedule, ranges = only(load_schedule(request, trace))
     program = load_program(request, trace, ranges)
-    defines = parse_defines(line, request.defines)
+    defines = defines_of(request)
     at = _at(line, words, request, program, {r.name: defines[r.name] for r in ranges})
     options = (request.function, request.strict_fp, request.deterministic, request.allow)
     order = _order(line, words, program, schedule, tuple(defines.items()), options, None)
@@ -105,7 +112,7 @@ def over_of(
         wrong = next(w for w in request.defines if w.partition("=")[0] == other.name)
         headline = f"`{other.name}` stays open, and --over has no range for it"
         raise line.fail("F107", headline, wrong, help=f"write --over {wrong}, or bind it to a number")
-    defines = tuple(parse_defines(line, request.defines).items())
+    defines = tuple((name, value) for name, value in defines_of(whole).items() if name not in named)
     options = (request.function, request.strict_fp, request.deterministic, request.allow)
     order = _order(line, words, program, schedule, defines, options, None)
     return OverOrder(order, opens), goal_of(line, words)
@@ -122,14 +129,14 @@ def open_at(order: Order, ranges: Sequence[OpenSize], at: Mapping[str, int]) -> 
 
 def _of_entry(line: CommandLine, words: TuneWords, entry: ProjectEntry) -> Order:
     run = Pipeline()
-    defines = entry.defines
     source = at_span(entry.at("file"), lambda: read_program_text(entry.file))
-    program = at_span(
-        entry.at("file"),
-        lambda: run.read(
-            source, defines=defines, function=entry.function, strict_fp=entry.strict_fp, allow=entry.allow
-        ),
-    )
+    defines = _defines_of(entry)
+    defines |= _at_constant(entry, lambda: sizes_of_constants(source, defines, entry.function))
+    read = partial(
+        run.read, source, defines=defines, function=entry.function, strict_fp=entry.strict_fp,
+        allow=entry.allow,
+    )  # fmt: skip
+    program = _at_constant(entry, read)
     at_span(entry.at("file"), lambda: demand_closed([size.name for size in program.opens]))
     schedule = None
     if entry.schedule is not None:
@@ -138,6 +145,36 @@ def _of_entry(line: CommandLine, words: TuneWords, entry: ProjectEntry) -> Order
         schedule = at_span(entry.at("schedule"), lambda: run.schedule(text, entry.set))
     options = (entry.function, entry.strict_fp, entry.deterministic, entry.allow)
     return _order(line, words, program, schedule, tuple(defines.items()), options, entry.device)
+
+
+def _defines_of(entry: ProjectEntry) -> dict[str, int | str]:
+    """The defines, with constants and patterns among them. Raises Failed F108, F115, C127."""
+    defines = dict(entry.defines)
+    for key, given in (("const", entry.const), ("const_pattern", entry.const_pattern)):
+        for name, path in given.items():
+            if name in defines:
+                headline = f"`{key}` binds `{name}`, which is bound already"
+                raise fail("F108", headline, entry.at(key), help="keep one of the two")
+            defines[name] = at_span(entry.at(key), partial(array_text, path, pattern=key == "const_pattern"))
+    return defines
+
+
+def _at_constant(entry: ProjectEntry, arrow: Callable[[], T]) -> T:
+    """Runs `arrow`. Errors about a constant are shown first where it is listed, those without a place at the
+    program's file."""
+    try:
+        return at_span(entry.at("file"), arrow)
+    except Failed as failed:
+        raise Failed(*(_listed(entry, d) for d in failed.diagnostics)) from failed
+
+
+def _listed(entry: ProjectEntry, d: Diagnostic) -> Diagnostic:
+    name = dict(d.witness).get("define")
+    key = next((k for k in ("const", "const_pattern") if name in getattr(entry, k)), None)
+    if key is None:
+        return d
+    own = (label for label in d.labels if label.span.source is not entry.source)
+    return replace(d, labels=(Label(entry.at(key)), *own))
 
 
 def _order(

@@ -9,7 +9,7 @@ from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log
 from mdh.default_device import default_device
 from mdh.diagnostics import Diagnostic, Failed, Label
-from mdh.frontend.constant_arrays import is_constant
+from mdh.frontend.constant_arrays import is_constant, shortened
 
 T = TypeVar("T")
 
@@ -79,7 +79,10 @@ def _bind(
     word: str,
 ) -> None:  # fmt: skip
     if out.setdefault(name, value) != value:
-        headline = f"{option} binds `{name}` twice: {out[name]} and {value}"
+        if is_constant(value):
+            # as typed, `--const NAME=FILE`
+            word = next((w for w in reversed(line.words) if w.startswith(f"{name}=")), word)
+        headline = f"{option} binds `{name}` twice: {shortened(out[name])} and {shortened(value)}"
         raise line.fail(code, headline, word, help="keep one of the two")
 
 

@@ -165,7 +165,7 @@ def _copies(plan: StagePlan, grid: int, views: list[AccessView]) -> tuple[Staged
         straight = not held.layout or held.layout[-1] == last or held.shape[last] == 1
         for k, source in enumerate(views):
             access = source.access
-            if not access.store and (access.buffer, access.linear) == (held.buffer, node.linear):
+            if not access.store and node.serves(access.buffer, access.linear):
                 out.append(StagedCopy(node, source, position, vec, straight))
                 strides = {**source.strides, **_in_tile(held)}
                 views[k] = AccessView(access, held.space, position, prod(held.shape) * access.size, strides)

@@ -63,8 +63,8 @@ class AccessGroup:
 
     @cached_property
     def affine(self) -> tuple[Affine, ...]:
-        """The index without its constants. Requires that no dimension of it is data."""
-        return tuple(f for f in self.linear if f is not None)
+        """The index without its constants. Empty where data decides: a copy is then the whole buffer."""
+        return () if self.gather else tuple(f for f in self.linear if f is not None)
 
     @cached_property
     def shifts(self) -> list[tuple[int, ...]]:
@@ -152,6 +152,7 @@ def _groups(key: StageKey) -> tuple[AccessGroup, ...]:
 
 
 def staged_groups(program: Program, stage: Stage, buffer: str) -> list[AccessGroup]:
-    """The loads of a buffer that a copy of it can serve: data decides of none where it reads."""
-    groups = access_groups(program, stage)
-    return [g for g in groups if g.buffer == buffer and not g.store and not g.gather]
+    """The loads of a buffer, one group for each copy of it. Where data decides of all of them, a copy of the
+    whole buffer serves them."""
+    loads = [g for g in access_groups(program, stage) if g.buffer == buffer and not g.store]
+    return [g for g in loads if not g.gather] or loads[:1]

@@ -80,6 +80,8 @@ class _Tree:
         step = self.plan.steps[item]
         for staging in step.stagings:
             for group in staged_groups(self.program, self.plan.stage, staging.buffer):
+                if group.gather and staging.region is Space.RM:
+                    continue  # K154 refuses it
                 key = (staging.buffer, group.affine)
                 tile = self._staged(staging, group, position, step.stages)
                 source = live.get(key, Space.DM)
@@ -95,6 +97,8 @@ class _Tree:
         aligned = staging.region is Space.SM and slots > 1
         unit = SWIZZLE_LINE if staging.swizzle else ALIGNMENT if aligned else group.size
         axes = image(self.levels, group.affine, group.shifts, inside)
+        if group.gather:
+            axes = tuple(Axis(Affine(), n, False, ()) for n in group.shape)
         span = 0
         if staging.engine is Engine.TMA:
             unit = BOX_LINE * (staging.swizzle or ALIGNMENT)

@@ -6,7 +6,7 @@ hashes or sends defines keeps, hashes and sends them too.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import isfinite, prod
 from typing import Any
@@ -15,6 +15,7 @@ from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.frontend.tables import MOST_CONSTANTS
 from mdh.ir.dtype import BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, DType
 from mdh.source import Span
+from mdh.wording import meant
 
 CODE = "C127"
 _TYPES = {
@@ -70,6 +71,13 @@ def refused(what: str, hint: str, name: str = "", span: Span | None = None) -> F
     labels = () if span is None else (Label(span),)
     witness = (("define", name),) if name else ()
     return Failed(Diagnostic(CODE, what, labels, help=hint, witness=witness))
+
+
+def no_array(name: str, arrays: Iterable[str], function: str) -> Failed:
+    """C127 for a constant that is none of a function's array parameters."""
+    known = tuple(arrays)
+    hint = meant(name, known, cutoff=0.5, otherwise=f"arrays: {', '.join(known)}" if known else "it has none")
+    return refused(f"`{function}` has no array parameter `{name}`", hint, name)
 
 
 def is_constant(value: object) -> bool:
@@ -149,7 +157,7 @@ def check_type(name: str, given: ConstantArray, dtype: DType, span: Span) -> Non
 def check_shape(name: str, given: ConstantArray, shape: tuple[int, ...], span: Span) -> None:
     """Raises Failed C127 if a constant has another shape than its parameter."""
     if shape != given.shape:
-        what = f"`{name}` has shape {_shown(shape)}, the constant {_shown(given.shape)}"
+        what = f"`{name}` has shape {shape_text(shape)}, the constant {shape_text(given.shape)}"
         raise refused(what, "bind other sizes by -D, or give another array", name, span)
 
 
@@ -161,7 +169,8 @@ def number_text(value: float, kind: DType) -> str:
     return text + ("u" if kind.kind == "uint" else "") + ("l" if kind.bits == 64 else "")
 
 
-def _shown(shape: tuple[int, ...]) -> str:
+def shape_text(shape: tuple[int, ...]) -> str:
+    """3×4."""
     return "×".join(map(str, shape))
 
 
@@ -170,4 +179,4 @@ def shortened(value: str | int) -> str | int:
     if isinstance(value, int) or not is_constant(value):
         return value
     given = constant_of("", value)
-    return f"{'pattern' if given.pattern else given.dtype} {_shown(given.shape)}"
+    return f"{'pattern' if given.pattern else given.dtype} {shape_text(given.shape)}"

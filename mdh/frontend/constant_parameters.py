@@ -15,16 +15,15 @@ from mdh.frontend.constant_arrays import (
     Nested,
     check_shape,
     check_type,
+    no_array,
     number_text,
     packed,
-    refused,
 )
 from mdh.frontend.heading import Heading
 from mdh.frontend.types import C_TYPES
 from mdh.ir import syntax as c
 from mdh.ir.dtype import DType
 from mdh.source import Span
-from mdh.wording import meant
 
 INT = c.CType(("int",))
 _KINDS = {" ".join(t.words): kind for kind, t in C_TYPES.items()}
@@ -40,9 +39,7 @@ def with_constants(function: c.Function, sizes: Mapping[str, int], text: BoundTe
     arrays = {p.name: p for p in function.parameters if p.extents}
     unknown = next((name for name in given if name not in arrays), None)
     if unknown is not None:
-        known = ", ".join(arrays)
-        hint = meant(unknown, arrays, cutoff=0.5, otherwise=f"arrays: {known}")
-        raise refused(f"`{function.name}` has no array parameter `{unknown}`", hint, unknown)
+        raise no_array(unknown, arrays, function.name)
     start = Span(text.source, 0, 1)
     constants = list(function.constants)
     parameters = {p.name: p for p in function.parameters}

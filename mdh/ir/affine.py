@@ -30,13 +30,15 @@ class Affine:
         return frozenset(n for n, _ in self.terms)
 
     def __add__(self, other: "Affine") -> "Affine":
+        if not other.terms:
+            return self.shift(other.const)
         terms = dict(self.terms)
         for name, c in other.terms:
             terms[name] = terms.get(name, 0) + c
         return Affine.of(terms, self.const + other.const)
 
     def scale(self, k: int) -> "Affine":
-        return Affine.of({n: c * k for n, c in self.terms}, self.const * k)
+        return self if k == 1 else Affine.of({n: c * k for n, c in self.terms}, self.const * k)
 
     def shift(self, k: int) -> "Affine":
         return Affine(self.terms, self.const + k)

@@ -102,20 +102,36 @@ def map_children(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
     match e:
         case Const() | Var():
             return e
-        case Load(buffer, index, dtype, lanes):
-            return Load(buffer, tuple(f(i) for i in index), dtype, lanes)
-        case Unary(op, arg, dtype):
-            return Unary(op, f(arg), dtype)
         case Binary(op, left, right, dtype):
-            return Binary(op, f(left), f(right), dtype)
-        case Select(cond, then, other, dtype):
-            return Select(f(cond), f(then), f(other), dtype)
+            a, b = f(left), f(right)
+            return e if a is left and b is right else Binary(op, a, b, dtype)
+        case Load(buffer, index, dtype, lanes):
+            at = mapped(index, f)
+            return e if at is index else Load(buffer, at, dtype, lanes)
         case Cast(arg, dtype):
-            return Cast(f(arg), dtype)
+            a = f(arg)
+            return e if a is arg else Cast(a, dtype)
+        case Unary(op, arg, dtype):
+            a = f(arg)
+            return e if a is arg else Unary(op, a, dtype)
+        case Select(cond, then, other, dtype):
+            parts = (cond, then, other)
+            c, a, b = changed = mapped(parts, f)
+            return e if changed is parts else Select(c, a, b, dtype)
         case Call(fn, args, dtype):
-            return Call(fn, tuple(f(a) for a in args), dtype)
+            given = mapped(args, f)
+            return e if given is args else Call(fn, given, dtype)
         case _:
             assert_never(e)
+
+
+def mapped(each: tuple[Expr, ...], f: Callable[[Expr], Expr]) -> tuple[Expr, ...]:
+    """`f` of each expression; the same object if nothing changes."""
+    new = tuple(map(f, each))
+    for a, b in zip(new, each, strict=True):
+        if a is not b:
+            return new
+    return each
 
 
 def children(e: Expr) -> tuple[Expr, ...]:
@@ -153,6 +169,8 @@ def walk(e: Expr) -> Iterator[Expr]:
         # the kinds that are met most often
         if kind is Binary:
             left += (node.right, node.left)  # type: ignore[union-attr]
+        elif kind is Load:
+            left += node.index[::-1]  # type: ignore[union-attr]
         elif kind is not Const and kind is not Var:
             left.extend(reversed(children(node)))
 

@@ -141,13 +141,18 @@ class Loop:
 class Copy:
     """Copies the tile from `source`, for all that follows in the body. step: index of the plan's step that
     asks for it. linear: the accesses that read it, over dimensions named by position, without their
-    constants."""
+    constants. It is empty where data decides where they read: the tile is then the whole buffer."""
 
     tile: Tile
     source: Space
     engine: Engine
     step: int
     linear: tuple[Affine, ...]
+
+    def serves(self, buffer: str, linear: tuple[Affine | None, ...]) -> bool:
+        """Whether loads with this index, without its constants, read the tile."""
+        wanted = () if None in linear else linear
+        return (self.tile.buffer, self.linear) == (buffer, wanted)
 
 
 @dataclass(frozen=True, slots=True)

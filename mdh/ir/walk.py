@@ -18,7 +18,7 @@ from mdh.ir.copy_engine import (
     StoreWait,
     TokensReady,
 )
-from mdh.ir.expr import Const, Expr, Load, map_children, substitute, walk
+from mdh.ir.expr import Const, Expr, Load, map_children, mapped, substitute, walk
 from mdh.ir.kernel import (
     Alloc,
     Atomic,
@@ -99,9 +99,11 @@ def map_expressions(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
         case Alloc(buf, init):
             return Alloc(buf, None if init is None else f(init))
         case Let():
-            return replace(s, value=f(s.value))
+            value = f(s.value)
+            return s if value is s.value else replace(s, value=value)
         case Store():
-            return replace(s, index=tuple(map(f, s.index)), value=f(s.value))
+            index, value = mapped(s.index, f), f(s.value)
+            return s if index is s.index and value is s.value else replace(s, index=index, value=value)
         case Move():
             return replace(
                 s,

@@ -47,6 +47,8 @@ def fit(e: Expr, known: Known) -> Expr:
 
 def subscript(e: Expr, known: Known) -> Expr:
     """A subscript whose affine part is left to the target, which adds up the dims' strides."""
+    if isinstance(e, Const) and isinstance(e.value, int):
+        return e
     if from_expr(e) is not None:
         return e
     match e:

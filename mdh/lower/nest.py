@@ -208,12 +208,20 @@ class Nest:
     def load(self, e: Load, scope: Scope) -> Load:
         index = self.access(e.index)
         if index is None:
-            return Load(e.buffer, self.indices(e.index, scope), e.dtype)
+            return self._gathered(e, scope)
         instance = scope.live.get(key_of(e.buffer, index))
         if instance is None:
             where = tuple(self.expr(self.levels.over(i), scope) for i in index)
             return Load(e.buffer, where, e.dtype)
         return Load(instance.buf.name, self.at(instance, index, scope), e.dtype)
+
+    def _gathered(self, e: Load, scope: Scope) -> Load:
+        """A read at an index that is data: of the whole array, in device memory or in shared memory."""
+        where, instance = self.indices(e.index, scope), scope.live.get((e.buffer, ()))
+        if instance is None:
+            return Load(e.buffer, where, e.dtype)
+        slot = () if instance.slot is None else (self.expr(instance.slot, scope),)
+        return Load(instance.buf.name, (*slot, *where), e.dtype)
 
     def at(self, instance: Instance, index: tuple[Affine, ...], scope: Scope) -> tuple[Expr, ...]:
         """Index expressions of a program element in an instance, its slot included."""

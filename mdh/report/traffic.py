@@ -31,7 +31,7 @@ def _input_moves(stage: StagePlan, tiles: Tiles, group: AccessGroup, passes: Pas
     """The copies of an input, then what the scalar function reads."""
     buffer, size, moves, source = group.buffer, group.size, list[Transfer](), Space.DM
     for node, around in nested(tiles.body):
-        if isinstance(node, Copy) and (node.tile.buffer, node.linear) == (buffer, group.linear):
+        if isinstance(node, Copy) and node.serves(buffer, group.linear):
             shared = tiles.threads if node.tile.space is Space.SM else ()
             count = prod(n.level.parts for n in around if n.level not in shared)
             count *= passes.copies(stage.code_order.index(node.step))

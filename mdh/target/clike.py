@@ -116,8 +116,12 @@ def lanes_of(e: Expr, scope: PrintScope, known: dict[int, int] | None = None) ->
 
 def _lanes(e: Expr, scope: PrintScope, known: dict[int, int] | None) -> int:
     match e:
+        case Const() | Var():
+            return 1
         case Load(buffer, _, _, lanes):
             return max(lanes, scope.buffers[buffer].lanes)
+        case Binary(_, left, right, _):
+            return max(lanes_of(left, scope, known), lanes_of(right, scope, known))
         case Call(Intrinsic.LANE, _, _):
             return 1
         case Call(Intrinsic.IOTA, (Const(int() as n), *_), _):

@@ -272,7 +272,7 @@ def reference_files(
     # macros that stay open are variables, which the call of the reference sets
     added = [s.name for s in program.opens if s.name in bound]
     bound |= {name: _variable(name) for name in added}
-    included = ["#include <stdint.h>"] if added else []
+    included = ["#include <stdint.h>"] if added or arrays else []
     macros = [
         *included,
         *(f"static int {_variable(n)};" for n in added),

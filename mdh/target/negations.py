@@ -47,8 +47,16 @@ def hidden_negations(kernel: Kernel) -> Kernel:
     """The same kernel; `kept_i32` and `kept_u32` stand around numbers that may be negations."""
     data = _data(kernel.body)
     names = _compared(kernel.body, data)
+    every = (n for s in statements(kernel.body) for e in expressions(s) for n in walk(e))
+    if not names and not any(_chooses(n) for n in every):
+        return kernel
     body = _body(kernel.body, Compared(names, data))
     return kernel if body == kernel.body else replace(kernel, body=body)
+
+
+def _chooses(e: Expr) -> bool:
+    """What numbers may be hidden in."""
+    return isinstance(e, Select | Cast) or (isinstance(e, Call) and e.fn in EXTREMA)
 
 
 def _data(body: tuple[Stmt, ...]) -> frozenset[str]:

@@ -29,6 +29,9 @@ def offset(buf: Buf, index: tuple[Expr, ...], known: Known, extra: int = 0) -> E
     affine = Affine((), extra)
     rest: list[Opaque] = []
     for i, n, stride in zip(index, buf.shape, buf.strides, strict=True):
+        if isinstance(i, Const) and isinstance(i.value, int):
+            affine = affine.shift(i.value * stride)
+            continue
         part, terms = _split(i, 1)
         affine = affine + part.scale(stride)
         ends = _ends(part, known)

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mdh.hardware import Space
-from mdh.ir.expr import Binary, Const, Expr, Load, Select, Var, children, map_children
+from mdh.ir.expr import Binary, Const, Expr, Load, Select, Var, children, map_children, walk
 from mdh.ir.kernel import Alloc, Atomic, Comment, For, If, Kernel, Let, Stmt, Store, While
 from mdh.ir.names import unused
 from mdh.ir.ranges import Known, bounds
-from mdh.ir.walk import expressions, map_expressions
+from mdh.ir.walk import expressions, map_expressions, statements
 from mdh.target.clike import is_single, lanes_of
 from mdh.target.dialect import PrintScope
 from mdh.target.names import declared
@@ -33,9 +33,16 @@ UNSUNK = """
 
 def reads_first(kernel: Kernel) -> Kernel:
     """The same kernel, in which reads under a condition come first as definitions of their own."""
+    if not any(_chooses(e) for s in statements(kernel.body) for e in expressions(s)):
+        return kernel
     rewriter = _ReadsFirstRewriter({*declared(kernel)})
     body = rewriter.body(kernel.body, scope_of(kernel, {}))
     return kernel if body == kernel.body else replace(kernel, body=body)
+
+
+def _chooses(e: Expr) -> bool:
+    """Whether conditions inside an expression decide what is read."""
+    return any(isinstance(n, Select) or (isinstance(n, Binary) and n.op in ("&&", "||")) for n in walk(e))
 
 
 class _ReadsFirstRewriter:
@@ -77,6 +84,8 @@ class _ReadsFirstRewriter:
 
     def split(self, s: Stmt, scope: PrintScope) -> tuple[tuple[Stmt, ...], Stmt]:
         """The definitions that come first, and the statement with their names."""
+        if not any(map(_chooses, expressions(s))):
+            return (), s
         lanes: dict[int, int] = {}
         certain = frozenset(p for e in expressions(s) for p in _always(e, scope, lanes)) | _written(s)
         found: dict[Load, Let] = {}

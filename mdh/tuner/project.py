@@ -5,6 +5,7 @@ mdh.toml.
     file = "kernels/matmul.c"
     schedule = "kernels/matmul.mdh"
     defines = { M = 1024, N = 1024, K = 1024 }
+    const = { w = "w.npy" }
     device = "cuda:0"
 
 Paths are relative to the file that lists them.
@@ -33,18 +34,26 @@ _TOLD = 20
 """The most mistakes that are reported at once."""
 _Name = Annotated[str, Meta(pattern=r"\A[A-Za-z_][A-Za-z0-9_]*\Z")]
 _Bindings = dict[_Name, Int64 | str]
+_Files = dict[_Name, str]
 _Consent = Annotated[str, Meta(pattern=rf"\A({'|'.join(CONSENTS)})\Z")]
 _Flag = Annotated[bool, Meta(description="true or false")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """An entry as a project file has it. defines, set: values by name."""
+    """An entry as a project file has it. defines, set: values by name. const, const_pattern: files of arrays
+    that are constants."""
 
     file: Annotated[str, Meta(description="a path to a C file")]
     schedule: Annotated[str | None, Meta(description="a path to a schedule")] = None
     defines: Annotated[_Bindings, Meta(description="a table of names and values, { M = 1024 }")] = field(
         default_factory=dict
+    )
+    const: Annotated[_Files, Meta(description='a table of arrays and files, { w = "w.npy" }')] = field(
+        default_factory=dict
+    )
+    const_pattern: Annotated[_Files, Meta(description='a table of arrays and files, { w = "mask.npy" }')] = (
+        field(default_factory=dict)
     )
     set: Annotated[_Bindings, Meta(description="a table of holes and values, { bm = 64 }")] = field(
         default_factory=dict
@@ -146,4 +155,6 @@ def _at(source: Source, start: int, key: str) -> Span:
 
 def _entry(source: Source, start: int, place: Path, row: dict[str, Any]) -> ProjectEntry:
     paths: dict[str, Any] = {key: str(place / row[key]) for key in ("file", "schedule") if key in row}
+    for key in ("const", "const_pattern"):
+        paths[key] = {name: str(place / path) for name, path in row.get(key, {}).items()}
     return ProjectEntry(source=source, start=start, **{**row, **paths})

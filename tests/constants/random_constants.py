@@ -31,6 +31,24 @@ class Case:
     array: Array
 
     @property
+    def sized(self) -> str:
+        """The text with parameters as the constant's extents: `int s0, const float C[s0][4]`."""
+        sizes = self.sizes
+        extents = "".join(f"[{s if s in sizes else n}]" for s, n in self._extents)
+        ahead = "".join(f"int {s}, " for s in sizes)
+        kind = self.declared.partition(" C[")[0]
+        return self.text.replace(self.declared, f"{ahead}{kind} C{extents}", 1)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Of every other extent of the constant, the name of its parameter, and its value."""
+        return {s: n for s, n in self._extents if n % 2 or s == "s0"}
+
+    @property
+    def _extents(self) -> list[tuple[str, int]]:
+        return [(f"s{d}", n) for d, n in enumerate(self.array.shape)]
+
+    @property
     def static(self) -> str:
         """The text with the constant in it."""
         function = self.text.replace(f"{self.declared}, ", "", 1)

@@ -11,6 +11,7 @@ from mdh.device.protocols import Device
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.frontend.constant_arrays import constant_text
+from mdh.frontend.constant_sizes import sizes_of_constants
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
@@ -34,7 +35,9 @@ def programs(one: Case, seed: int) -> tuple[Program, dict[str, Array], Array]:
     if seed % 3 == 1:
         program = read_program(Source("f.c", one.static))
     else:
-        program = read_program(source, defines={"C": constant_text(one.array, pattern=pattern)})
+        sized = Source("f.c", f"#include <stdint.h>\n{one.sized if seed % 2 else one.text}")
+        defines: dict[str, str | int] = {"C": constant_text(one.array, pattern=pattern)}
+        program = read_program(sized, defines=defines | sizes_of_constants(sized, defines, None))
     assert ("C" in program.params) == pattern
     arrays = make_arrays(plain, {"C": one.array}, seed, "exact")
     assert plain.syntax is not None and program.syntax is not None
@@ -43,7 +46,7 @@ def programs(one: Case, seed: int) -> tuple[Program, dict[str, Array], Array]:
     if pattern:
         # an array of zeros has one element that nothing reads
         arrays["C"] = one.array[one.array != 0] if one.array.any() else one.array.ravel()[:1]
-    np.testing.assert_array_equal(interpret(program.syntax, arrays, {})["O"], want)
+    np.testing.assert_array_equal(interpret(program.syntax, arrays, program.sizes)["O"], want)
     return program, arrays, want
 
 
@@ -62,7 +65,7 @@ def check(program: Program, text: str | None, spec: str, arrays: dict[str, Array
         assert text is not None
         return False
     mine = {name: array.copy() for name, array in arrays.items()}
-    there.build(emit(lower(plan), program)).call(mine, {}).launch()
+    there.build(emit(lower(plan), program)).call(mine, program.sizes).launch()
     np.testing.assert_array_equal(mine["O"], want)
     return True
 

@@ -7,6 +7,7 @@ from mdh.decompose.accesses import affine_index
 from mdh.diagnostics import Diagnostic, Label
 from mdh.hardware import Space
 from mdh.ir.expr import loads
+from mdh.ir.plan import Staging
 from mdh.schedule.model import BufferPlace
 
 INWARD, DATA = "K150", "K154"
@@ -69,24 +70,16 @@ def _device_region(place: BufferPlace | None) -> Space | None:
 
 
 def check_known_extent(subject: Subject) -> Iterator[Diagnostic]:
-    """K154. A staged buffer is read at affine indices only; a scattered output is not held in RM."""
+    """K154. A staged buffer is read at affine indices only, or it lies whole in a GPU's SM: then its extents
+    are closed, and data decides of all of its reads. A scattered output is not held in RM."""
     stage = subject.stage
-    gathered = {
-        load.buffer
-        for e in stage.expressions()
-        for load in loads(e)
-        if affine_index(subject.program, stage, load.index) is None
-    }
     for i, step in enumerate(subject.plan.steps):
         for staging in step.stagings:
-            if staging.buffer in gathered:
-                headline = (
-                    f"`{staging.buffer}` is read at an index that is data: its part of a tile is not known"
-                )
+            reason = _gathered(subject, staging)
+            if reason is not None:
+                headline, said = reason
                 labels = subject.at_entry(i, staging.buffer) + _reads(subject, staging.buffer)
-                yield Diagnostic(
-                    DATA, headline, labels, help="leave it in DM (`^`); stage its index array instead"
-                )
+                yield Diagnostic(DATA, headline, labels, help=said)
         for holding in step.holdings:
             if stage.scattered and holding.region == Space.RM:
                 headline = (
@@ -98,6 +91,23 @@ def check_known_extent(subject: Subject) -> Iterator[Diagnostic]:
                 yield Diagnostic(
                     DATA, headline, labels, help=f"hold it whole: `{holding.buffer}:SM[{layout}]`, or `^`"
                 )
+
+
+def _gathered(subject: Subject, staging: Staging) -> tuple[str, str] | None:
+    """Why a buffer cannot be copied since data decides where it is read, and what to do."""
+    name, buffer = staging.buffer, subject.program.buffer_of[staging.buffer]
+    found = (load for e in subject.stage.expressions() for load in loads(e) if load.buffer == name)
+    known = {affine_index(subject.program, subject.stage, load.index) is not None for load in found}
+    if False not in known:
+        return None
+    whole = not any(buffer.open) and subject.machine.kind == "gpu" and known == {False}
+    if whole and staging.region is Space.SM:
+        return None
+    what = f"`{name}` is read at an index that is data: "
+    if whole:
+        layout = ",".join(str(n + 1) for n in range(len(buffer.shape)))
+        return f"{what}registers have no such index", f"`{name}:SM[{layout}]` copies all of it, or `^`"
+    return f"{what}its part of a tile is not known", "leave it in DM (`^`); stage its index array instead"
 
 
 def _reads(subject: Subject, buffer: str) -> tuple[Label, ...]:

@@ -107,7 +107,7 @@ def alignment(subject: Subject, i: int, staging: Staging) -> int:
     common = math.gcd(*shape[-1:]) if len(shape) > 1 else 0
     for group in staged_groups(subject.program, subject.stage, staging.buffer):
         common = math.gcd(common, *(shift[-1] for shift in group.shifts))
-        for name, c in group.affine[-1].terms:
+        for name, c in () if group.gather else group.affine[-1].terms:
             d = int(name)
             for digit in digits(chain_of(plan, d)) or ():
                 if (digit.cut, d) not in within:

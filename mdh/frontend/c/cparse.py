@@ -50,7 +50,7 @@ def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
     if chosen.param_decls:
         raise old_style(places.of(chosen.decl, chosen.decl.name))
     write_out_calls(chosen, {f.decl.name: f for f in found}, places)
-    constants += bind_constants(chosen, pre.arrays, places, cropped=pre.cropped)
+    constants += bind_constants(chosen, pre.arrays, pre.sizes, places, cropped=pre.cropped)
     _add_parameters(chosen, pre.parameters)
     return ParsedFunction(chosen, constants, places)
 

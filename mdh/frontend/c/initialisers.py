@@ -5,7 +5,7 @@ of the text before it is preprocessed, and put back into the tree.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import replace
 
@@ -20,12 +20,11 @@ from mdh.frontend.constant_arrays import (
     ConstantArray,
     Nested,
     check_type,
+    no_array,
     number_text,
     packed,
-    refused,
 )
 from mdh.ir.dtype import F64, I32, DType
-from mdh.wording import meant
 
 LONG = 200
 """Characters of a list that is taken out. Shorter ones may hold names and macros."""
@@ -110,9 +109,11 @@ def _number(token: str, coord: object) -> c_ast.Node:
 
 
 def bind_constants(
-    function: c_ast.FuncDef, given: Mapping[str, ConstantArray], places: Places, *, cropped: bool
-) -> tuple[c_ast.Decl, ...]:
+    function: c_ast.FuncDef, given: Mapping[str, ConstantArray], sizes: Mapping[str, int], places: Places,
+    *, cropped: bool,
+) -> tuple[c_ast.Decl, ...]:  # fmt: skip
     """Takes the parameters with these names out of the function. Returns them as declarations of constants.
+    sizes: values of parameters, which extents of a declaration in front of the function cannot name.
 
     A parameter of which only the zeros are known stays, with its other elements alone: `C[j][k]` becomes
     `C_there[j][k] ? C[C_at[j][k]] : 0`. Raises Failed C127 for a name that is no array parameter.
@@ -125,15 +126,17 @@ def bind_constants(
     out: list[c_ast.Decl] = []
     for name, constant in given.items():
         if name not in arrays:
-            raise _unknown(name, arrays, function.decl.name)
+            raise no_array(name, arrays, function.decl.name)
         param = arrays[name]
         if not constant.pattern:
             params.remove(param)
             out.append(_declared(param, constant, scalar_type(param, places), places, cropped=cropped))
+            out[-1].type = _with_sizes(out[-1].type, sizes)
             continue
         there, at = packed(constant)
         for suffix, table in ((THERE, there), (AT, at)):
             one = _declared(param, table, I32, places, cropped=cropped)
+            one.type = _with_sizes(one.type, sizes)
             _rename(one, name + suffix)
             out.append(one)
         _read_packed(function.body, name)
@@ -141,6 +144,16 @@ def bind_constants(
     if given:
         function.decl.type.args = c_ast.ParamList(params, args.coord) if params else None
     return tuple(out)
+
+
+def _with_sizes(node: c_ast.Node, sizes: Mapping[str, int]) -> c_ast.Node:
+    """A copy with the values of sizes in place of their names."""
+    if isinstance(node, c_ast.ID) and node.name in sizes:
+        return c_ast.Constant("int", str(sizes[node.name]), node.coord)
+    out = copy(node)
+    for key, child in node.children():
+        put(out, key, _with_sizes(child, sizes))
+    return out
 
 
 def _rename(decl: c_ast.Decl, name: str) -> None:
@@ -178,12 +191,6 @@ def _of(element: c_ast.Node, name: str) -> c_ast.Node:
     if not isinstance(element, c_ast.ArrayRef):
         return c_ast.ID(name, element.coord)
     return c_ast.ArrayRef(_of(element.name, name), deepcopy(element.subscript), element.coord)
-
-
-def _unknown(name: str, arrays: Iterable[str], function: str) -> Exception:
-    known = ", ".join(arrays)
-    hint = meant(name, arrays, cutoff=0.5, otherwise=f"arrays: {known}" if known else "it has none")
-    return refused(f"`{function}` has no array parameter `{name}`", hint, name)
 
 
 def _declared(

@@ -13,12 +13,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from mdh.frontend.typing_rules import binary, convert
 from mdh.hardware import Space
-from mdh.ir.dtype import I32, DType
-from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var, map_children, walk
+from mdh.ir.dtype import I32
+from mdh.ir.expr import Binary, Call, Const, Expr, Load, Var, map_children, walk
 from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Stmt, Store
-from mdh.ir.names import fresh
 from mdh.ir.walk import (
     allocated,
     declared_by,
@@ -31,6 +29,7 @@ from mdh.ir.walk import (
     with_buffers,
     writes,
 )
+from mdh.lower.passes.folding import Folding
 
 PRODUCT = "product"
 """The stem of names of what copies share."""
@@ -43,7 +42,7 @@ def specialise(
     letter."""
     constants = {n: b for n, b in bufs.items() if b.values is not None}
     lanes = {n: b.lanes for n, b in allocated(body).items() if b.lanes > 1}
-    return tuple(_Specialiser(constants, lanes, names, strict).block(body))
+    return tuple(_Specialiser(Folding(constants, strict), lanes, names, {}).block(body))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,23 +72,24 @@ class _Product:
 
 @dataclass(frozen=True, slots=True)
 class _Specialiser:
-    """constants: constant arrays. lanes: of the registers that hold vectors."""
+    """lanes: of the registers that hold vectors. numbers: by stem, from which number on names are looked for;
+    earlier ones are in use."""
 
-    constants: Mapping[str, Buf]
+    folding: Folding
     lanes: Mapping[str, int]
     names: set[str]
-    strict: bool
+    numbers: dict[str, int]
 
     def block(self, body: tuple[Stmt, ...]) -> Iterator[Stmt]:
         for s in body:
             if isinstance(s, For) and self._unrolls(s):
                 yield from self._copies(s)
                 continue
-            t = map_expressions(s, self.folded)
+            t = map_expressions(s, self.folding.folded)
             match t:
                 case If(Const(value), then, orelse) if s != t:
                     yield from self.block(then if value else orelse)
-                case Store() if _keeps(t):
+                case Store(buffer, index, value) if _is_element(value, buffer, index):
                     pass
                 case _:
                     t = with_bodies(t, lambda inner: tuple(self.block(inner)))
@@ -101,7 +101,7 @@ class _Specialiser:
             s.kind is ForKind.UNROLL and s.factor == 0 and isinstance(s.start, Const) and trips(s) is not None
         )
         return whole and any(
-            isinstance(n, Load) and n.buffer in self.constants and _names(n.index, s.var)
+            isinstance(n, Load) and n.buffer in self.folding.constants and _names(n.index, s.var)
             for t in statements(s.body)
             for e in expressions(t)
             for n in walk(e)
@@ -112,12 +112,43 @@ class _Specialiser:
         shared, inner = self._shared(s)
         assert isinstance(s.start, Const) and isinstance(s.step, Const)
         first, step = int(s.start.value), int(s.step.value)
+        values = [Const(first + turn * step, s.start.dtype) for turn in range(trips(s) or 0)]
+        plain = tuple(t for t in inner if isinstance(t, Store | Comment))
+        if len(plain) == len(inner):
+            yield from _needed(shared, list(self._stores(plain, s.var, values)))
+            return
         out: list[Stmt] = []
-        for turn in range(trips(s) or 0):
-            value = Const(first + turn * step, s.start.dtype)
+        for turn, value in enumerate(values):
             one = substitute_in(self._renamed(inner), {s.var: value})
             out += [t for t in self.block(one) if turn == 0 or not isinstance(t, Comment)]
         yield from _needed(shared, out)
+
+    def _stores(self, body: tuple[Store | Comment, ...], var: str, values: list[Const]) -> Iterator[Stmt]:
+        """The turns of a loop that holds nothing but stores. Most turns are of such loops, so what does not
+        change is computed once."""
+        by_turn = self.folding.by_turn
+        stores = [t for t in body if isinstance(t, Store)]
+        each = [(tuple(by_turn(e, var) for e in t.index), by_turn(t.value, var)) for t in stores]
+        for turn, value in enumerate(values):
+            left = iter(each)
+            for t in body:
+                if isinstance(t, Comment):
+                    if turn == 0:
+                        yield t
+                    continue
+                places, of = next(left)
+                index, new = tuple([p(value) for p in places]), of(value)
+                if not _is_element(new, t.buffer, index):
+                    yield replace(t, index=index, value=new)
+
+    def _fresh(self, stem: str) -> str:
+        """As `names.fresh`, without a look at each of the names that are in use."""
+        name, n = stem, self.numbers.get(stem, 2)
+        while name in self.names:
+            name, n = f"{stem}_{n}", n + 1
+        self.names.add(name)
+        self.numbers[stem] = n
+        return name
 
     def _shared(self, s: For) -> tuple[list[_Product], tuple[Stmt, ...]]:
         """The products that have the same value in every turn, and the body with names in place of them."""
@@ -129,7 +160,7 @@ class _Specialiser:
         def named(e: Expr) -> Expr:
             if isinstance(e, Binary) and e.op == "*" and e.dtype.is_float and _constant(e, changing, written):
                 if e not in found:
-                    found[e] = _Product(fresh(PRODUCT, self.names), self.folded(e), self._lanes(e))
+                    found[e] = _Product(self._fresh(PRODUCT), self.folding.folded(e), self._lanes(e))
                 return found[e].reference
             return map_children(e, named)
 
@@ -146,56 +177,12 @@ class _Specialiser:
         own = {n for s in body if (n := declared_by(s)) is not None and isinstance(s, Let | Alloc)}
         if not own:
             return body
-        new = {n: fresh(n, self.names) for n in own}
+        new = {n: self._fresh(n) for n in own}
         lets = {s.name: s.dtype for s in body if isinstance(s, Let)}
         out = substitute_in(body, {n: Var(new[n], t) for n, t in lets.items()})
         return tuple(
             replace(s, name=new[s.name]) if isinstance(s, Let) else _with_buffers(s, new) for s in out
         )
-
-    def folded(self, e: Expr) -> Expr:
-        """The value with everything computed that is known."""
-        e = map_children(e, self.folded)
-        match e:
-            case Load(buffer, index, dtype, 1) if buffer in self.constants:
-                at = [int(i.value) for i in index if isinstance(i, Const)]
-                return self._element(buffer, at, dtype) if len(at) == len(index) else e
-            case Cast(Const() as value, dtype):
-                return convert(value, dtype)
-            case Select(Const(value), then, other, _):
-                return then if value else other
-            case Unary("-", Const(value), dtype) if dtype.is_float:
-                return Const(-value, dtype)
-            case Binary(op, Const() as a, Const() as b, dtype) if (
-                not a.dtype.is_float and not b.dtype.is_float
-            ):
-                return binary(op, a, b) if op not in ("/", "%") or b.value else e
-            case Binary():
-                return self._without_units(e)
-            case _:
-                return e
-
-    def _element(self, buffer: str, at: list[int], dtype: DType) -> Expr:
-        buf = self.constants[buffer]
-        assert buf.values is not None
-        return Const(buf.values[sum(i * s for i, s in zip(at, buf.strides, strict=True))], dtype)
-
-    def _without_units(self, e: Binary) -> Expr:
-        """Products with 0 and 1, sums with 0."""
-        a, b, t = e.left, e.right, e.dtype
-        exact = self.strict and t.is_float
-        match e.op:
-            case "*" if _is(a, 1):
-                return b if b.dtype == t else e
-            case "*" | "/" if _is(b, 1):
-                return a if a.dtype == t else e
-            case "*" if not exact and (_is(a, 0) or _is(b, 0)):
-                return Const(0.0 if t.is_float else 0, t)
-            case "+" if not exact and _is(a, 0):
-                return b if b.dtype == t else e
-            case "+" | "-" if not exact and _is(b, 0):
-                return a if a.dtype == t else e
-        return e
 
 
 def _with_each(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
@@ -209,6 +196,9 @@ def _with_buffers(s: Stmt, names: Mapping[str, str]) -> Stmt:
 
 def _needed(shared: list[_Product], copies: list[Stmt]) -> Iterator[Stmt]:
     """The copies, behind the products that two of them use. A single use has the value itself."""
+    if not shared:
+        yield from copies
+        return
     uses: Counter[str] = Counter()
     for s in statements(tuple(copies)):
         for e in expressions(s):
@@ -231,10 +221,9 @@ def _is_empty(s: Stmt) -> bool:
     return (isinstance(s, For) and not s.body) or (isinstance(s, If) and not s.then and not s.orelse)
 
 
-def _keeps(s: Store) -> bool:
-    """Whether an element is stored as it is."""
-    value = s.value
-    return isinstance(value, Load) and value.buffer == s.buffer and value.index == s.index
+def _is_element(e: Expr, buffer: str, index: tuple[Expr, ...]) -> bool:
+    """Whether a value is this element, which is then stored as it is."""
+    return isinstance(e, Load) and e.buffer == buffer and e.index == index
 
 
 def _names(index: tuple[Expr, ...], name: str) -> bool:
@@ -249,7 +238,3 @@ def _constant(e: Expr, changing: set[str], written: set[str]) -> bool:
         and not isinstance(n, Call)
         for n in walk(e)
     )
-
-
-def _is(e: Expr, value: int) -> bool:
-    return isinstance(e, Const) and e.value == value

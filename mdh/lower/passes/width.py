@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from mdh.ir.affine import from_expr
 from mdh.ir.dtype import I32, I64
-from mdh.ir.expr import Cast, Const, Expr, Load, map_children
+from mdh.ir.expr import Cast, Const, Expr, Load, map_children, mapped
 from mdh.ir.kernel import Atomic, For, If, Launch, Let, Move, Stmt, Store, While
 from mdh.ir.ranges import Known, loop_range, within
 from mdh.ir.width import fit, subscript, sum_of
@@ -41,8 +41,8 @@ def _statement(s: Stmt, known: Known) -> Stmt:
         case While():
             return While(fit(s.cond, known), _body(s.body, known))
         case Store() | Atomic():
-            index = tuple(subscript(i, known) for i in s.index)
-            return replace(s, index=index, value=_loads(s.value, known))
+            index, value = mapped(s.index, lambda i: subscript(i, known)), _loads(s.value, known)
+            return s if index is s.index and value is s.value else replace(s, index=index, value=value)
         case Move():
             here = known if s.pred is None else known.where(s.pred)
             return replace(
@@ -82,5 +82,6 @@ def _loop(s: For, known: Known) -> For:
 def _loads(e: Expr, known: Known) -> Expr:
     """A value: its arithmetic is the C function's own, only subscripts inside it are looked at."""
     if isinstance(e, Load):
-        return replace(e, index=tuple(subscript(i, known) for i in e.index))
+        index = mapped(e.index, lambda i: subscript(i, known))
+        return e if index is e.index else replace(e, index=index)
     return map_children(e, lambda c: _loads(c, known))

@@ -27,7 +27,7 @@ CASES = (
     ),
     Case(
         gather(),
-        ("(de-)comp( 16,^ ) ( t:SM[1,2],ix:SM[1] ; ^ ) ( THR.y,^ )\n"),
+        ("(de-)comp( 16,^ ) ( t:RM[1,2],ix:SM[1] ; ^ ) ( THR.y,^ )\n"),
         ["K154 1:21"],
     ),
     Case(

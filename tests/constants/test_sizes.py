@@ -1,0 +1,72 @@
+"""Sizes that the shapes of constants say, in every language, from Python and from the command line."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mdh
+from mdh.cli.main import run
+from mdh.frontend.constant_arrays import constant_text
+from mdh.frontend.constant_sizes import sizes_of_constants
+from mdh.source import Source
+from tests.constants.random_constants import case
+
+C_TEXT = """
+void f(int J, int K, const float A[K][40], const float C[J][K], float O[J][40]) {
+  for (int n = 0; n < 40; n++)
+    for (int j = 0; j < J; j++)
+      for (int k = 0; k < K; k++)
+        O[j][n] += C[j][k] * A[k][n];
+}
+"""
+MACROS = """
+void f(const float A[K][40], const float C[J][K], float O[J][40]) {
+  for (int n = 0; n < 40; n++)
+    for (int j = 0; j < J; j++)
+      for (int k = 0; k < K; k++)
+        O[j][n] += C[j][k] * A[k][n];
+}
+"""
+TC_TEXT = "def f(float(K,40) A, const float(J,K) C) -> (O) { O(j,n) +=! C(j,k) * A(k,n) }\n"
+DIESEL_TEXT = "Params J, K, N;\nMatrix C(J,K);\nMatrix A(K,N);\nO = C * A;\nCodeGen(FLOAT, {O});\n"
+TEXTS = {"f.c": C_TEXT, "macros.c": MACROS, "f.tc": TC_TEXT, "f.diesel": DIESEL_TEXT}
+
+
+@pytest.mark.parametrize("option", ["--const", "--const-pattern"])
+@pytest.mark.parametrize("name", TEXTS)
+def test_command_line(name: str, option: str, tmp_path: Path) -> None:
+    if name == "f.tc" and option == "--const-pattern":
+        (tmp_path / name).write_text(TC_TEXT.replace("const ", ""))
+    else:
+        (tmp_path / name).write_text(TEXTS[name])
+    np.save(tmp_path / "C.npy", np.arange(12, dtype=np.float32).reshape(3, 4))
+    more = ["-D", "N=40"] if name == "f.diesel" else []
+    out = tmp_path / "out"
+    given = [str(tmp_path / name), option, f"C={tmp_path / 'C.npy'}", *more, "--device", "c", "-o", str(out)]
+    assert run(["compile", *given]) == 0
+    # the folder has the sizes that its C needs
+    assert ("#define J 3" in (out / "reference.c").read_text()) == (name == "macros.c")
+
+
+def test_python() -> None:
+    array = np.arange(12, dtype=np.float32).reshape(3, 4)
+    some = np.random.default_rng(1).random((4, 40), dtype=np.float32)
+    kernel = mdh.compile(Source("f.c", C_TEXT), constants={"C": array}, device="c")
+    out = np.zeros((3, 40), np.float32)
+    np.testing.assert_allclose(kernel(some, out), array @ some, rtol=1e-5)
+    out[:] = 0
+    np.testing.assert_allclose(kernel(3, 4, some, out), array @ some, rtol=1e-5)
+    with pytest.raises(mdh.Failed, match="A110"):
+        kernel(3, 5, some, out)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_sizes(seed: int) -> None:
+    one = case(f"sizes {seed}")
+    defines = {"C": constant_text(one.array, pattern=seed % 2 == 1)}
+    source = Source("f.c", f"#include <stdint.h>\n{one.sized}")
+    assert sizes_of_constants(source, defines, None) == one.sizes
+    first = dict(list(one.sizes.items())[:1])
+    left = {n: v for n, v in one.sizes.items() if n not in first}
+    assert sizes_of_constants(source, {**defines, **first}, None) == left
