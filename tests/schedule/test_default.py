@@ -171,8 +171,8 @@ def test_a_small_product_goes_whole_only_where_that_is_faster() -> None:
 def test_matrix_product_on_a_cpu() -> None:
     lines = _text(MATMUL, "generic-cpu", "opencl", N=1024).splitlines()
     assert [" ".join(line.split()) for line in lines[4:-1]] == [
-        "1: (de-)comp( 256, 64, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )",
-        "2: (de-)comp( ^, 16, ^ ) ( ^, B:SM[1,2] ; ^ ) ( ^, FOR.1, ^ )",
+        "1: (de-)comp( ^, 16, ^ ) ( ^, ^ ; ^ ) ( ^, BLK.x, ^ )",
+        "2: (de-)comp( ^, ^, ^ ) ( ^, B:SM[1,2] ; ^ ) ( ^, ^, ^ )",
         "3: (de-)comp( 4, ^, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^ )",
         "4: (de-)comp( ^, ^, 1 ) ( ^, ^ ; C:RM[1,2] ) ( ^, ^, ^ )",
         "5: (de-)comp( 1, 8, ^ ) ( ^, ^ ; ^ ) ( ^, ^, ^ ) @unroll",

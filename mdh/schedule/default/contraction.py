@@ -83,11 +83,13 @@ def contraction(
     shape: Shape, found: Contraction, machine: Machine, target: str, joining: Joining = Joining.KERNEL
 ) -> ScheduleBuilder:
     """The steps. joining: how blocks that share a sum may add to the outputs."""
-    if machine.kind == "cpu":
-        return contraction_cpu(shape, found, machine)
-    plain = contraction_gpu(shape, found, machine, target, joining)
-    whole = joined(shape)
+    # nothing is fused in a stage without its conditions, which may use the dimensions
+    whole = joined(shape) if any(s is shape.stage for s in shape.program.stages) else shape
     same = None if whole is shape else find_contraction(whole)
+    if machine.kind == "cpu":
+        # longer rows and columns fill vectors and register tiles better
+        return contraction_cpu(*((shape, found) if same is None else (whole, same)), machine)
+    plain = contraction_gpu(shape, found, machine, target, joining)
     if same is None:
         return plain[0]
     one = contraction_gpu(whole, same, machine, target, joining)

@@ -4,7 +4,8 @@ from math import prod
 
 from mdh.hardware import Layer, Space
 from mdh.machine import Machine
-from mdh.schedule.default.grid import block_axes, ceil_div, divisors, round_up
+from mdh.schedule.default.cpu_groups import is_contiguous, packing, shared
+from mdh.schedule.default.grid import block_axes, ceil_div, divisors, grid_size, round_up
 from mdh.schedule.default.map import GROUPS_PER_CORE, native_lanes, outer_tiles, vector_lanes
 from mdh.schedule.default.operands import Contraction, shared_copy
 from mdh.schedule.default.outline import ScheduleBuilder, attribute, held, staged
@@ -22,8 +23,12 @@ BROAD, BROAD_HEIGHTS = 4, (6, 7, 5)
 and each multiplication loads the fewest values. This also disturbs other threads of the core the least."""
 MANY = 8
 """Register tiles of the first of BROAD_HEIGHTS from which on a partial last one matters little."""
-PANELS = 4
-"""Register tiles side by side in a block."""
+SPREAD = 2.0
+"""Cycles of storing a result apart from its neighbours in a vector."""
+WALKED = 0.45
+"""Of the time of the multiplications: how long rows take to arrive whose elements lie apart along the sum."""
+GATHERED = 2.0
+"""Cycles of reading an element of a vector in place, where they lie apart."""
 ALONE = 1 << 20
 """Points that one core finishes before others have woken up; so many form a group of their own."""
 REUSE = 24
@@ -41,16 +46,17 @@ def contraction_cpu(shape: Shape, found: Contraction, machine: Machine) -> Sched
     turned = _turned(shape, found, machine)
     if turned is not None:
         return _across(shape, turned, machine)
+    found = _by_operands(shape, found, machine)
     height = _few(shape, found, machine)
     return _along(shape, found, machine) if height is None else _below(shape, found, machine, height)
 
 
 def _along(shape: Shape, found: Contraction, machine: Machine) -> ScheduleBuilder:
-    """Puts the lanes along the output's contiguous dimension."""
+    """Puts the lanes along the first of the columns."""
     outline = ScheduleBuilder(shape)
     column, row = found.columns[0], found.rows[0]
     lanes = vector_lanes(shape, column, machine)
-    width = VECTORS * lanes if shape.extents[column] >= VECTORS * lanes else lanes
+    width = min(shape.extents[column], VECTORS * lanes)
     height = _height(shape.extents[row], machine)
     broad = _broad(shape, found, lanes, machine)
     if broad is not None:
@@ -65,7 +71,10 @@ def _along(shape: Shape, found: Contraction, machine: Machine) -> ScheduleBuilde
     panel = {column: width, **dict.fromkeys((*found.batch, *found.columns[1:]), 1)}
     outline.step(panel, {column: ForEntry(1)}, entries=packed)
     outline.step({**results, column: width, row: height})
-    outline.step(dict.fromkeys(found.reduced, 1), entries=held(shape))
+    near = shape.contiguous(shape.writes[0]) == column
+    outline.step(
+        dict.fromkeys(found.reduced, 1), entries=held(shape) if near else held(shape, fastest=column)
+    )
     if lanes > 1 and outline.tiles[column] >= lanes:
         outline.step({row: 1, column: lanes}, attrs=(attribute("unroll"),))
         outline.step({column: 1}, {column: Unit(Layer.VEC, "x")})
@@ -107,7 +116,8 @@ def _below(shape: Shape, found: Contraction, machine: Machine, height: int) -> S
 
 def _turned(shape: Shape, found: Contraction, machine: Machine) -> Contraction | None:
     """Exchanges the sides if the columns are too few to fill their vectors, some row dimension fills them,
-    and its operand can be packed with that dimension fastest. Otherwise None."""
+    and its operand can be packed with that dimension fastest, in less time than the products take. Otherwise
+    None."""
     column = found.columns[0]
     lanes, extent = native_lanes(shape, machine), shape.extents[column]
     whole = [d for d in found.rows if shape.extents[d] % lanes == 0]
@@ -117,7 +127,35 @@ def _turned(shape: Shape, found: Contraction, machine: Machine) -> Contraction |
     columns = (lane, *(d for d in found.rows if d != lane))
     turned = Contraction(found.second, found.first, found.columns, columns, found.batch, found.reduced)
     width = min(shape.extents[lane], VECTORS * lanes)
-    return turned if _packed(shape, turned, width, machine) else None
+    used = prod(shape.extents[d] for d in found.columns)
+    fast = packing(shape, turned, machine) <= used
+    return turned if fast and _packed(shape, turned, width, machine) else None
+
+
+def _by_operands(shape: Shape, found: Contraction, machine: Machine) -> Contraction:
+    """Exchanges the sides if the second operand lies apart along the columns and the first one is contiguous
+    along a dimension of the rows, if that takes less time: then no panel is turned around as it is packed,
+    but results are stored apart."""
+    column, lanes = found.columns[0], native_lanes(shape, machine)
+    near = [d for d in found.rows if is_contiguous(shape, found.first, d)]
+    if is_contiguous(shape, found.second, column) or not near or len(shape.outputs) > 1:
+        return found
+    lane = max(near, key=lambda d: shape.extents[d])
+    rows = prod(shape.extents[d] for d in found.rows)
+    terms = prod(shape.extents[d] for d in found.reduced)
+    packed = _packed(shape, found, min(shape.extents[column], VECTORS * lanes), machine)
+    turning = packing(shape, found, machine) / rows if packed else GATHERED * lanes
+    stay = _vectors(shape.extents[column], lanes) + turning + WALKED
+    exchanged = _vectors(shape.extents[lane], lanes) + SPREAD * 2 * lanes / terms
+    if stay <= exchanged:
+        return found
+    columns = (lane, *(d for d in found.rows if d != lane))
+    return Contraction(found.second, found.first, found.columns, columns, found.batch, found.reduced)
+
+
+def _vectors(extent: int, lanes: int) -> float:
+    """Lanes of the vectors that a row of results takes, over its elements."""
+    return round_up(extent, lanes) / extent
 
 
 def _across(shape: Shape, found: Contraction, machine: Machine) -> ScheduleBuilder:
@@ -164,23 +202,21 @@ def _height(extent: int, machine: Machine) -> int:
 
 
 def _blocks(shape: Shape, found: Contraction, width: int, height: int, machine: Machine) -> dict[int, int]:
-    """Tiles of a group: a few panels of columns, and rows so that the groups fill the cores. Rows of a group
-    share a panel. If one core does everything, there is one group."""
+    """Tiles of a group, such that the groups fill the cores. If one core does everything, there is one
+    group."""
     if prod(shape.extents) <= ALONE:
         return {}
     column, row = found.columns[0], found.rows[0]
-    tiles = {column: min(shape.extents[column], PANELS * width)}
     wanted = GROUPS_PER_CORE * machine.units
-    groups = ceil_div(shape.extents[column], tiles[column])
-    outer = [
-        *found.batch,
-        *found.columns[1:],
-        *sorted(found.rows, key=lambda d: (d == row, -shape.extents[d])),
-    ]
-    tiles |= outer_tiles(shape, outer[:2], ceil_div(wanted, groups))
-    if row in tiles:
-        tiles[row] = _whole(shape.extents[row], tiles[row], height)
-    return tiles
+    tiles = outer_tiles(shape, [*found.batch, *found.columns[1:]][:2], wanted)
+    groups = grid_size(dict.fromkeys(tiles, Unit(Layer.BLK, "x")), tiles, shape.extents)
+    packed = bool(_packed(shape, found, width, machine))
+    way = shared(shape, found, groups, width, packed, machine)
+    rows = sorted(found.rows, key=lambda d: (d == row, -shape.extents[d]))
+    cut = outer_tiles(shape, rows[: max(0, 2 - len(tiles))], way.parts)
+    if row in cut:
+        cut[row] = _whole(shape.extents[row], cut[row], height)
+    return {**tiles, column: min(shape.extents[column], width * way.panels), **cut}
 
 
 def _whole(extent: int, tile: int, height: int) -> int:
