@@ -13,6 +13,7 @@ from mdh.hardware import THREADED, BlockOrder, CacheHint, Combine, Engine, Layer
 from mdh.ir.atoms import GROUP_LANES, Atom, Fragment, spread
 from mdh.ir.expr import Load
 from mdh.ir.fusion import Group
+from mdh.ir.inlining import InlineStage
 from mdh.ir.open_size import OpenExtent
 from mdh.ir.program import Program, Stage
 from mdh.ir.tile import Tiles
@@ -329,7 +330,10 @@ class StagePlan:
 
 @dataclass(frozen=True)
 class Plan:
-    """The checked schedule of every stage. target: `cuda`, `opencl` or `c`; text: the schedule as text."""
+    """The checked schedule of every stage. target: `cuda`, `opencl` or `c`; text: the schedule as text.
+
+    program: as its kernels compute it. inline: stages of the C that their readers compute.
+    """
 
     program: Program
     machine: Machine
@@ -337,3 +341,4 @@ class Plan:
     stages: tuple[StagePlan, ...]
     text: str
     deterministic: bool = False
+    inline: tuple[InlineStage, ...] = ()
