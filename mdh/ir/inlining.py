@@ -210,13 +210,15 @@ def substituted(m: MapOutput, load: Load, place: Place, open_terms: tuple[Condit
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A load that is no more: `reader` computes the element. dims: those over which it does, each time."""
+    """A load that is no more: `reader` computes the element, for each point of `dims` where `conds` hold.
+    turns: of loops around the reader that are not around the stage."""
 
     reader: str
     load: Load
     place: Place
     dims: tuple[Dim, ...]
     conds: tuple[Condition, ...]
+    turns: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,11 +235,15 @@ class InlineStage:
         return tuple(dict.fromkeys(r.reader for r in self.reads))
 
     @property
+    def distinct(self) -> tuple[Read, ...]:
+        """The reads, without those of an element that its reader computes anyway at the same point."""
+        return tuple({(r.reader, r.load, r.dims): r for r in self.reads}.values())
+
+    @property
     def computed(self) -> int:
-        """How many points are computed, at most, the kernel's own ones included. Equal loads at one point of
-        a reader count once."""
-        each = {(r.reader, r.load, r.dims): prod(d.extent for d in r.dims) for r in self.reads}
-        return sum(each.values()) + (self.points if self.kept else 0)
+        """How many points are computed, at most, the kernel's own ones included."""
+        own = self.points if self.kept else 0
+        return own + sum(prod(d.extent for d in r.dims) * r.turns for r in self.distinct)
 
 
 Change = Callable[[Load, tuple[Condition, ...], bool], Expr]

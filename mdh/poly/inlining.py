@@ -131,7 +131,8 @@ class _Inlining:
         terms = tuple(t for t in place.terms if possible(reader, where, (negated(t),), extents))
         if terms:
             self.partly.add(m.buffer)
-        self.reads.append(Read(reader.name, load, place, dims, conds))
+        turns = prod(x.trips for x in self._loops(r) if x not in self.loops)
+        self.reads.append(Read(reader.name, load, place, dims, conds, turns))
         return substituted(m, load, place, terms)
 
     def _writes(self, stage: Stage, buffer: str) -> list[Access]:
