@@ -1,6 +1,6 @@
 """K119, K122, S158: stages that their readers compute, and the program that is left for kernels."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from mdh.checker.sections import match_sections
@@ -38,9 +38,12 @@ def staged(program: Program, schedule: Schedule, machine: Machine, default: Sche
     Raises Failed: S150 to S155, and what `with_inline` raises.
     """
     matched = match_sections(program, schedule, machine, default)
-    found = with_inline(program, {stage.name: section for stage, section in matched})
+    by_name = {stage.name: section for stage, section in matched}
+    found = with_inline(program, by_name)
     left = {s.name: s for s in found.program.stages}
-    adapted = _Adapted(program, found.program, [s.name or "" for _, s in matched if s.chosen])
+    before = found.program
+    if any(s.chosen and s.how is How.INLINE for s in by_name.values()):
+        before = with_inline(program, {n: s for n, s in by_name.items() if not s.chosen}).program
     spare = {} if default is None else {s.name: s for s in default.sections}
     sections, missing = [], []
     for stage, given in matched:
@@ -48,7 +51,7 @@ def staged(program: Program, schedule: Schedule, machine: Machine, default: Sche
         if stage.name not in left:
             section = replace(given, steps=(), fuses=(), wheres=(), derived=True)
         elif not given.derived:
-            section = adapted.section(stage, left[stage.name], given)
+            section = _adapted(before, found.program, left[stage.name], given)
         elif (own := spare.get(stage.name)) is not None and not own.derived:
             section = replace(given, steps=own.steps, fuses=own.fuses, derived=False)
         else:
@@ -138,25 +141,19 @@ def _twice(one: InlineStage, found: Twice) -> str:
     return f"{f'point ({point}) ' if point else ''}{found.why}"
 
 
-class _Adapted:
-    """Sections of readers, written for stages with a kernel, if these turn out to be inline."""
-
-    def __init__(self, before: Program, after: Program, chosen: Sequence[str]) -> None:
-        """chosen: stages whose way is the value of a hole."""
-        self.before, self.after, self.chosen = before, after, chosen
-
-    def section(self, old: Stage, new: Stage, section: Section) -> Section:
-        """With the entries that the stage has now. An array that it no longer reads has none, and one that it
-        reads instead is read where it lies."""
-        was, now = self.before.inputs(old), self.after.inputs(new)
-        outputs = self.before.outputs(old), self.after.outputs(new)
-        if not self.chosen or (was, outputs[0]) == (now, outputs[1]):
-            return section
-        steps = tuple(
-            replace(s, inputs=_entries(s.inputs, was, now), outputs=_entries(s.outputs, *outputs))
-            for s in section.steps
-        )
-        return replace(section, steps=steps)
+def _adapted(before: Program, after: Program, stage: Stage, section: Section) -> Section:
+    """The section of a stage of `after`, written for its entries in `before`, where the stages whose way is
+    the value of a hole have kernels. An array that it no longer reads has no entry, and one that it reads
+    instead is read where it lies."""
+    old = next((s for s in before.stages if s.name == stage.name), stage)
+    was, now = ((p.inputs(s), p.outputs(s)) for p, s in ((before, old), (after, stage)))
+    if was == now:
+        return section
+    steps = tuple(
+        replace(s, inputs=_entries(s.inputs, was[0], now[0]), outputs=_entries(s.outputs, was[1], now[1]))
+        for s in section.steps
+    )
+    return replace(section, steps=steps)
 
 
 def _entries(entries: tuple[Mem, ...], was: tuple[str, ...], now: tuple[str, ...]) -> tuple[Mem, ...]:

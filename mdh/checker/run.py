@@ -21,7 +21,7 @@ from mdh.ir.program import Program
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.schedule.binding import bind
-from mdh.schedule.model import Schedule, Section
+from mdh.schedule.model import How, Schedule, Section
 from mdh.schedule.printer import print_schedule
 
 
@@ -60,7 +60,8 @@ def check(
         if plan is not None:
             plans.append(plan)
             name = stage.name if len(program.stages) > 1 else None
-            kept = Section(name, section.steps, fuses=section.fuses, how=section.how, attrs=section.attrs)
+            attrs = section.attrs if section.how is How.INLINE else ()
+            kept = Section(name, section.steps, fuses=section.fuses, how=section.how, attrs=attrs)
             written[stage.name] = concrete(kept, draft)
     if found:
         raise Failed(*found)
@@ -69,7 +70,9 @@ def check(
         for s in whole.sections
     )
     text = print_schedule(Schedule(tuple(sections), machine.name, program.name))
-    return Plan(whole.program, seen, target, tuple(plans), text, deterministic, whole.inline)
+    return Plan(
+        program, whole.program, seen, target, tuple(plans), text, deterministic, whole.inline
+    )  # fmt: skip
 
 
 def supported(machine: Machine, target: str) -> str:

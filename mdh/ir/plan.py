@@ -332,13 +332,20 @@ class StagePlan:
 class Plan:
     """The checked schedule of every stage. target: `cuda`, `opencl` or `c`; text: the schedule as text.
 
-    program: as its kernels compute it. inline: stages of the C that their readers compute.
+    program: what the C says. computed: the same as the kernels compute it: the `inline` stages are part of
+    those that read them. `stages` are the plans of its stages.
     """
 
     program: Program
+    computed: Program
     machine: Machine
     target: str
     stages: tuple[StagePlan, ...]
     text: str
     deterministic: bool = False
     inline: tuple[InlineStage, ...] = ()
+
+    @property
+    def alone(self) -> bool:
+        """Whether the C has a single stage, whose steps need no section."""
+        return len(self.program.stages) == 1

@@ -132,7 +132,8 @@ class _Inlining:
         if terms:
             self.partly.add(m.buffer)
         turns = prod(x.trips for x in self._loops(r) if x not in self.loops)
-        self.reads.append(Read(reader.name, load, place, dims, conds, turns))
+        here = replace(place, terms=terms)
+        self.reads.append(Read(reader.name, load, here, dims, conds, turns))
         return substituted(m, load, place, terms)
 
     def _writes(self, stage: Stage, buffer: str) -> list[Access]:
