@@ -11,7 +11,7 @@ from mdh.ir.inlining import InlineStage, InliningError
 from mdh.ir.program import Program, Stage
 from mdh.machine import Machine
 from mdh.poly.inlining import Inlined, inlined
-from mdh.poly.recomputation import Twice, computed_twice
+from mdh.poly.recomputation import computed_twice
 from mdh.schedule.model import Caret, How, Mem, Schedule, Section
 
 CODE = "K119"
@@ -132,13 +132,10 @@ def _once(program: Program, one: InlineStage, section: Section) -> Iterator[Diag
     if attr is None or found is None:
         return
     hint = "leave `@once` out, or `inline`; `mdh explain` says how often its points are computed"
-    headline = f"stage `{one.name}` is computed more often than once: {_twice(one, found)}"
+    point = ", ".join(f"{d.name} = {d.at(found.point[d.name])}" for d in stage.dims if found.point)
+    what = f"point ({point}) {found.why}" if point else found.why
+    headline = f"stage `{one.name}` is computed more often than once: {what}"
     yield Diagnostic(ONCE, headline, at(attr.span), help=hint, witness=found.witness)
-
-
-def _twice(one: InlineStage, found: Twice) -> str:
-    point = ", ".join(f"{n} = {v}" for n, v in found.point.items())
-    return f"{f'point ({point}) ' if point else ''}{found.why}"
 
 
 def _adapted(before: Program, after: Program, stage: Stage, section: Section) -> Section:

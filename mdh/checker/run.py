@@ -66,8 +66,8 @@ def check(
     if found:
         raise Failed(*found)
     sections = (
-        written.get(s.name or "", Section(s.name, (), how=s.how, attrs=s.attrs, derived=True))
-        for s in whole.sections
+        written.get(stage.name, Section(stage.name, (), how=s.how, attrs=s.attrs, derived=True))
+        for stage, s in zip(program.stages, whole.sections, strict=True)
     )
     text = print_schedule(Schedule(tuple(sections), machine.name, program.name))
     return Plan(

@@ -216,7 +216,10 @@ class _Inlining:
         if large := next((what for e in reader.expressions() if (what := excess(e))), ""):
             raise InliningError(f"an expression of stage `{reader.name}` then {large}", reader=before)
         for race in races(reader):
-            points = [", ".join(f"{n} = {v}" for n, v in at.items()) for at in (race.writes, race.touches)]
+            points = [
+                ", ".join(f"{d.name} = {d.at(at[d.name])}" for d in reader.dims)
+                for at in (race.writes, race.touches)
+            ]
             what = f"point ({points[0]}) of stage `{reader.name}` writes an element of `{race.buffer}`"
             raise InliningError(
                 f"{what} that point ({points[1]}) would then read", None, before,

@@ -40,7 +40,9 @@ def computed_twice(stage: Stage, one: InlineStage) -> Twice | None:
 
 
 def _spelled(read: Read, at: Point) -> str:
-    return f"point ({', '.join(f'{n} = {v}' for n, v in at.items())}) of stage `{read.reader}`"
+    return (
+        f"point ({', '.join(f'{d.name} = {d.at(at[d.name])}' for d in read.dims)}) of stage `{read.reader}`"
+    )
 
 
 def _same_point(stage: Stage, first: Read, second: Read) -> tuple[Point, Point, Point] | None:
