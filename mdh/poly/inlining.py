@@ -103,8 +103,9 @@ class _Inlining:
     def _without_loads(self, m: MapOutput, r: int, reader: Stage) -> Stage:
         indices = [i for o in _outputs(reader) for i in o.index]
         indices += [i for e in reader.expressions() for x in loads(e) for i in x.index]
+        indices += [let.value for let in reader.lets]
         if any(x.buffer == m.buffer for i in indices for x in loads(i)):
-            why = f"its values are subscripts in stage `{reader.name}`"
+            why = f"its values are subscripts or locals in stage `{reader.name}`"
             raise InliningError(why, reader=self.program.stages[r])
         kept = tuple(d for d in reader.dims if d.kind is not DimKind.PW)
 
