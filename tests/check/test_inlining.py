@@ -94,10 +94,16 @@ def test_what_is_said() -> None:
 FREE = {
     "once": f"{EACH} T[i] = expf(A[i]);\n{EACH} O[i] = T[63 - i] + 1;",
     "cheap": f"{EACH} T[i] = 2 * A[i];\n{INNER} O[i] = T[i - 1] + T[i + 1];",
+    "mean of means": f"{INNER} T[i] = A[i - 1] + A[i] + A[i + 1];\n"
+    "for (int i = 2; i < 62; i++) O[i] = T[i - 1] + T[i] + T[i + 1];",
+    "squares": f"{EACH} T[i] = A[i] * 3;\n{EACH} O[0] += T[i] * T[i];",
     "sum": f"{EACH} T[i] = A[i] * A[i];\n{EACH} O[0] += T[i];",
     "two readers": f"{EACH} T[i] = A[i] + 1;\n{EACH} O[i] = T[i];\n{HALF} O[i] += T[2 * i];",
 }
 COSTLY = {
+    "divided": f"{EACH} T[i] = 2 / A[i];\n{INNER} O[i] = T[i - 1] + T[i + 1];",
+    "many": f"{EACH} T[i] = A[i] * A[i] + 2 * A[i] + 1;\n"
+    f"for (int i = 3; i < 61; i++) O[i] = T[i - 3] + T[i - 1] + T[i] + T[i + 1] + T[i + 3];",
     "stencil": f"{EACH} T[i] = expf(A[i]);\n{INNER} O[i] = T[i - 1] + T[i + 1];",
     "turns": f"{EACH} T[i] = 2 * A[i];\n"
     f"for (int t = 0; t < 9; t++) {{\n  {EACH} O[i] = U[i] + T[i];\n  {INNER} U[i] = O[i - 1];\n}}",
@@ -118,6 +124,11 @@ def test_default_schedules_compute_what_is_free_where_it_is_read(name: str) -> N
 @pytest.mark.parametrize("name", COSTLY)
 def test_default_schedules_keep_what_is_computed_again(name: str) -> None:
     assert default_inline(COSTLY[name]) == set()
+
+
+def test_conversions_to_short_floats_are_not_cheap() -> None:
+    body = f"_Float16 T[64];\n{EACH} T[i] = 2 * A[i];\n{INNER} O[i] = T[i - 1] + T[i + 1];"
+    assert planned(read(body)).inline == ()
 
 
 def test_factors_of_products_stay_in_memory() -> None:
