@@ -48,15 +48,17 @@ def silent(stage: str, value: Value | None, seconds: float, /) -> None:
 
 @dataclass(frozen=True)
 class Checked:
-    """A legal plan. derived: the stages whose schedule mdh made, because the user gave none."""
+    """A legal plan. derived: the stages whose schedule mdh made, because the user gave none. stages: how many
+    the C has."""
 
     plan: Plan
     derived: tuple[str, ...]
+    stages: int
 
     @property
     def given(self) -> bool:
         """Whether the user gave a schedule for some stage."""
-        return len(self.derived) < len(self.plan.stages)
+        return len(self.derived) < self.stages
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +112,12 @@ class Pipeline:
         """The plan of the given schedule. Stages that it leaves out get the default one. Raises Failed S157
         for a table, of which one case is needed."""
         demand_one(given)
-        named = set() if given is None else {s.name for s in given.sections}
+        sections = () if given is None else given.sections
+        named = {s.name for s in sections}
         left = () if None in named else tuple(s.name for s in program.stages if s.name not in named)
-        default = default_for(program, machine, target, deterministic=deterministic) if left else None
+        default = None
+        if left or any(s.derived for s in sections):
+            default = default_for(program, machine, target, deterministic=deterministic, given=given)
         chosen = given or default
         assert chosen is not None
         if given is None:
@@ -121,7 +126,7 @@ class Pipeline:
             "plan",
             lambda: check(program, chosen, machine, target, deterministic=deterministic, default=default),
         )
-        return Checked(plan, left)
+        return Checked(plan, left, len(program.stages))
 
     def lower(self, plan: Plan) -> Module:
         return self._run("kernel", lambda: lower(plan, self.observe))

@@ -4,19 +4,23 @@ Those for fixed sizes do not know the rules for open extents. They are derived f
 larger ones, at which every dimension is split. The first that the rules accept is taken.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from mdh.checker.fusing import stage_in, view_of
+from mdh.checker.inlining import with_inline
 from mdh.checker.run import check_stage
 from mdh.checker.subject import Draft
 from mdh.diagnostics import Failed
 from mdh.frontend.open_program import closed
 from mdh.hardware import Layer, Space
+from mdh.ir.inlining import InliningError
 from mdh.ir.program import DimKind, Program, Stage
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
+from mdh.poly.inlining import Inlined, inlined
 from mdh.schedule.default import default_schedule, default_section
+from mdh.schedule.default.inlining import free_maps
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.default.simplest import simplest
 from mdh.schedule.model import (
@@ -24,6 +28,7 @@ from mdh.schedule.model import (
     BufferPlace,
     Caret,
     Core,
+    How,
     Mem,
     Schedule,
     Section,
@@ -39,17 +44,56 @@ LEFT_OUT = ("stages", "unroll", "order", "persistent")
 """Attributes of steps that open extents may rule out."""
 
 
-def default_for(program: Program, machine: Machine, target: str, *, deterministic: bool = False) -> Schedule:
-    """The default schedule of any program: that for its sizes, or one that leaves them open."""
+def default_for(
+    program: Program, machine: Machine, target: str, *, deterministic: bool = False,
+    given: Schedule | None = None,
+) -> Schedule:  # fmt: skip
+    """The default schedule of any program: that for its sizes, or one that leaves them open.
+
+    given: the user's schedule. Stages that it has no steps for have a default section; those that it makes
+    inline are so here too. Raises Failed as `with_inline` does.
+    """
+    known = {} if given is None else {s.name: s for s in given.sections if s.name is not None}
+    found = _inlined(program, known)
+    names = {one.name for one in found.stages}
+    kernels = _kernels(found.program, machine, target, deterministic=deterministic)
+    by_name = {section.name: section for section in kernels}
+    sections = (
+        replace(by_name.get(s.name, Section(s.name, (), derived=True)), how=How.INLINE)
+        if s.name in names
+        else by_name[s.name]
+        for s in program.stages
+    )
+    return Schedule(tuple(sections), target=machine.name, program=program.name)
+
+
+def _inlined(program: Program, known: Mapping[str, Section]) -> Inlined:
+    """The program with the stages that the user makes inline, and with maps that are free. Steps of the user
+    say what their stage reads, so the maps that it reads stay as they are."""
+    wanted = with_inline(program, known)
+    steps = {name for name, section in known.items() if not section.derived}
+    read = {buffer for s in program.stages if s.name in steps for buffer in s.read}
+    among = {s.name for s in program.stages if s.name not in known and not s.written & read}
+    free = free_maps(wanted.program, among) if len(program.stages) > 1 else ()
+    if not free:
+        return wanted
+    try:
+        return inlined(program, {*free, *(one.name for one in wanted.stages)})
+    except InliningError:
+        return wanted
+
+
+def _kernels(program: Program, machine: Machine, target: str, *, deterministic: bool) -> tuple[Section, ...]:
+    """A section with steps for each stage."""
     if not program.opens:
-        return default_schedule(program, machine, target, deterministic=deterministic)
+        return default_schedule(program, machine, target, deterministic=deterministic).sections
     large = closed(program, {s.name: max(s.most, LARGE * s.multiple) for s in program.opens})
     sections = []
     for stage, at_large in zip(program.stages, large.stages, strict=True):
         tried = _sections(program, stage, large, at_large, machine, target, deterministic=deterministic)
         chosen = next((s for s in tried if _legal(program, stage, s, machine, target, deterministic)), None)
         sections.append(chosen or _simplest(program, stage, machine))
-    return Schedule(tuple(sections), target=machine.name, program=program.name)
+    return tuple(sections)
 
 
 def _sections(

@@ -17,4 +17,5 @@ def plan_at(plan: Plan, sizes: Mapping[str, int]) -> Plan:
         program = closed(stage.program, sizes)
         mine = next(s for s in program.stages if s.name == stage.stage.name)
         stages.append(replace(stage, program=program, stage=mine))
-    return replace(plan, program=closed(plan.program, sizes), stages=tuple(stages))
+    program, computed = closed(plan.program, sizes), closed(plan.computed, sizes)
+    return replace(plan, program=program, computed=computed, stages=tuple(stages))

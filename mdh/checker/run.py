@@ -7,12 +7,12 @@ from mdh.checker.atoms import CODE as ATOM
 from mdh.checker.concrete import concrete
 from mdh.checker.fusing import stage_in, view_of
 from mdh.checker.holes import unbound_holes
+from mdh.checker.inlining import staged
 from mdh.checker.resolve import resolve
 from mdh.checker.rules import ATOM_RULES, DRAFT_RULES, PLAN_RULES, PROGRAM_RULES, SHAPE_RULES, TILE_RULES
 from mdh.checker.rules.combine import choose_combines
 from mdh.checker.rules.coverage import COVER, NEST
 from mdh.checker.rules.mma import CODE as STEP
-from mdh.checker.sections import match_sections
 from mdh.checker.subject import Draft, Subject
 from mdh.decompose.tiles import with_tiles
 from mdh.diagnostics import Diagnostic, Failed
@@ -21,7 +21,7 @@ from mdh.ir.program import Program
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.schedule.binding import bind
-from mdh.schedule.model import Schedule, Section
+from mdh.schedule.model import How, Schedule, Section
 from mdh.schedule.printer import print_schedule
 
 
@@ -45,10 +45,11 @@ def check(
     found = [d for rule in PROGRAM_RULES for d in rule(program)]
     seen = LANGUAGES[target].seen(machine)
     plans: list[StagePlan] = []
-    sections: list[Section] = []
-    for stage, section in match_sections(program, schedule, machine, default):
+    written: dict[str, Section] = {}
+    whole = staged(program, schedule, machine, default)
+    for stage, section in whole.kernels:
         try:
-            view = view_of(program, stage, section)
+            view = view_of(whole.program, stage, section)
         except Failed as failed:
             found.extend(failed.diagnostics)
             continue
@@ -59,12 +60,19 @@ def check(
         if plan is not None:
             plans.append(plan)
             name = stage.name if len(program.stages) > 1 else None
-            kept = Section(name, section.steps, fuses=section.fuses)
-            sections.append(concrete(kept, draft))
+            attrs = section.attrs if section.how is How.INLINE else ()
+            kept = Section(name, section.steps, fuses=section.fuses, how=section.how, attrs=attrs)
+            written[stage.name] = concrete(kept, draft)
     if found:
         raise Failed(*found)
+    sections = (
+        written.get(stage.name, Section(stage.name, (), how=s.how, attrs=s.attrs, derived=True))
+        for stage, s in zip(program.stages, whole.sections, strict=True)
+    )
     text = print_schedule(Schedule(tuple(sections), machine.name, program.name))
-    return Plan(program, seen, target, tuple(plans), text, deterministic)
+    return Plan(
+        program, whole.program, seen, target, tuple(plans), text, deterministic, whole.inline
+    )  # fmt: skip
 
 
 def supported(machine: Machine, target: str) -> str:

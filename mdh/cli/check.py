@@ -162,7 +162,7 @@ def _text(checked: Checked) -> str:
     plan = checked.plan
     steps = sum(len(s.steps) for s in plan.stages)
     what = schedule_words(checked)
-    names = ", ".join(s.stage.name for s in plan.stages)
+    names = ", ".join([*(s.stage.name for s in plan.stages), *(f"{x.name} inline" for x in plan.inline)])
     return (
         f"ok: {what} of {plan.program.name} (stages {names}; {steps} steps) is legal on "
         f"{plan.machine.name}, {plan.target}\n"
@@ -181,6 +181,7 @@ def _as_json(checked: Checked, found: tuple[Diagnostic, ...], changed: Fixed | N
         default=bool(checked.derived),
         default_stages=list(checked.derived),
         stages=[{"name": s.stage.name, "steps": len(s.steps)} for s in plan.stages],
+        **({"inline": [x.name for x in plan.inline]} if plan.inline else {}),
         schedule=plan.text,
         warnings=[render_json(d) for d in found],
         **({} if changed is None else {"fixes": fixes, "fixed": changed.text}),

@@ -2,13 +2,13 @@
 
 from dataclasses import asdict
 
+from mdh.checker.open_default import default_for
 from mdh.cli.console import ok, show, show_json
 from mdh.cli.job import choose_machine, choose_target, load_schedule, load_timed_program
 from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.report.text import seconds_text
 from mdh.schedule.cases import demand_one
-from mdh.schedule.default import default_schedule
 from mdh.schedule.model import Schedule
 from mdh.tuner.candidates.foresight import Foresight, foresee
 from mdh.tuner.space import ExactSpace, make_space
@@ -40,7 +40,9 @@ def space_of(request: Request, trace: Trace, given: Schedule) -> ExactSpace:
     machine = choose_machine(request, given)
     program = load_timed_program(request, trace)
     target = choose_target(request, machine)
-    default = default_schedule(program, machine, target, deterministic=request.deterministic)
+    default = default_for(
+        program, machine, target, deterministic=request.deterministic, given=given
+    )  # fmt: skip
     return make_space(program, given, machine, target, deterministic=request.deterministic, default=default)
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from random import Random
 
+from mdh.checker.open_default import default_for
 from mdh.compare.recorded import Found, Shelf
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
@@ -10,7 +11,6 @@ from mdh.ir.program import Program
 from mdh.machine import machine_names
 from mdh.pipeline import Pipeline
 from mdh.results.trial import Candidate, Value
-from mdh.schedule.default import default_schedule
 from mdh.schedule.holes import holes
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
@@ -60,7 +60,9 @@ def first(program: Program, schedule: Schedule, setting: Setting) -> Closed:
     machine, target = setting.machine, setting.target
     space = make_space(
         program, schedule, machine, target, deterministic=setting.deterministic,
-        default=default_schedule(program, machine, target, deterministic=setting.deterministic),
+        default=default_for(
+            program, machine, target, deterministic=setting.deterministic, given=schedule
+        ),
     )  # fmt: skip
     point = first_point(space, Random(0))
     point = space.nearest([v.values[0] for v in space.variables]) if point is None else point

@@ -58,7 +58,7 @@ def roof_of(plan: Plan) -> Roof | None:
     tensor_cores = LANGUAGES[plan.target].tensor_cores
     inside = work_of(plan)[1] <= machine.caches[-1]
     for number, (stage, program) in enumerate((s.stage, s.program) for s in plan.stages):
-        turns = times(plan.program.loops, number)
+        turns = times(plan.computed.loops, number)
         peak = peak_of(machine, stage, tensor_cores=tensor_cores, allowed=plan.program.allowed)
         arithmetic = operations(stage) / peak
         moved = 0.0 if inside else compulsory_bytes(program, stage) / machine.bandwidth

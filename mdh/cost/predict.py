@@ -20,7 +20,7 @@ def predict(plan: Plan, constants: Constants | None = None) -> Prediction:
     found = [terms_of(nest_of(stage_work(s.program, s.stage), s, machine)) for s in plan.stages]
     features = tuple(terms for terms, _ in found)
     signs = [one for _, one in found]
-    turns = [times(plan.program.loops, n) for n in range(len(features))]
+    turns = [times(plan.computed.loops, n) for n in range(len(features))]
     spent = [n * seconds_of(known, terms) for n, terms in zip(turns, features, strict=True)]
     seconds = sum(spent)
     # a stage that is over at once may leave as much idle as it likes

@@ -24,7 +24,7 @@ CALL_COST, ROOT_COST, DIVIDE_COST, PLAIN_COST = 20, 12, 8, 1
 
 def work_of(plan: Plan) -> tuple[int, int]:
     """Operations and compulsory bytes of all stages."""
-    turns = [times(plan.program.loops, n) for n in range(len(plan.stages))]
+    turns = [times(plan.computed.loops, n) for n in range(len(plan.stages))]
     pairs = list(zip(turns, plan.stages, strict=True))
     ops = sum(n * operations(s.stage) for n, s in pairs)
     return ops, sum(n * compulsory_bytes(s.program, s.stage) for n, s in pairs)

@@ -1,11 +1,10 @@
-"""Limits of the size of expressions, which later stages walk recursively and write into kernels."""
+"""Limits of the size of expressions and loops, and of arrays."""
 
 from mdh.diagnostics import fail
-from mdh.ir.expr import Expr, children
+from mdh.ir.expr import Expr
+from mdh.ir.size import excess
 from mdh.source import Span
 
-MOST_NODES = 4096
-MOST_DEPTH = 200
 MOST_TRIPS = 2**31 - 1
 """The most iterations of a loop."""
 MOST_ELEMENTS = 2**40
@@ -15,24 +14,12 @@ HELP = "store a part of it in an array of its own"
 
 def check_size(e: Expr, span: Span) -> None:
     """Raises Failed C121 if `e`, written out, is too large."""
-    what = _excess(e)
+    what = excess(e)
     if what:
-        raise fail("C121", f"this expression {what}", span, help=HELP)
+        written = f"{what} once its locals are written out" if "parts" in what else what
+        raise fail("C121", f"this expression {written}", span, help=HELP)
 
 
 def is_small(e: Expr) -> bool:
     """Whether `check_size` accepts `e`."""
-    return not _excess(e)
-
-
-def _excess(e: Expr) -> str:
-    """What is too large about `e`; empty if nothing is. It stops as soon as that is known."""
-    seen, level = 0, [e]
-    for _ in range(MOST_DEPTH):
-        seen += len(level)
-        if seen > MOST_NODES:
-            return f"has more than {MOST_NODES:,} parts once its locals are written out"
-        level = [c for x in level for c in children(x)]
-        if not level:
-            return ""
-    return f"nests deeper than {MOST_DEPTH} operators"
+    return not excess(e)

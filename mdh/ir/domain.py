@@ -83,15 +83,24 @@ def _same(e: Expr, o: Output, f: Affine, ranges: dict[str, int]) -> bool:
 def _unlike(e: Expr, o: Output, back: DType | None = None) -> tuple[Condition, ...]:
     """Conditions under which `e` is anything but the element of `o` as it was. back: the type that `e` is
     converted to."""
+    return changing(e, o, back)[0]
+
+
+def changing(e: Expr, o: Output, back: DType | None = None) -> tuple[tuple[Condition, ...], Expr]:
+    """Conditions under which `e` is anything but the element of `o` as it was, and `e` where they hold. back:
+    the type that `e` is converted to."""
     match e:
         case Cast(arg, dtype):
-            return _unlike(arg, o, back if _widens(e) else dtype)
+            conds, inner = changing(arg, o, back if _widens(e) else dtype)
+            return conds, replace(e, arg=inner) if conds else e
         case Select(cond, then, other) if _is_own(other, o, back):
-            return ((cond, True), *_unlike(then, o, back))
+            conds, inner = changing(then, o, back)
+            return ((cond, True), *conds), inner
         case Select(cond, then, other) if _is_own(then, o, back):
-            return ((cond, False), *_unlike(other, o, back))
+            conds, inner = changing(other, o, back)
+            return ((cond, False), *conds), inner
         case _:
-            return ()
+            return (), e
 
 
 def _is_own(e: Expr, o: Output, back: DType | None = None) -> bool:

@@ -13,6 +13,7 @@ from mdh.hardware import THREADED, BlockOrder, CacheHint, Combine, Engine, Layer
 from mdh.ir.atoms import GROUP_LANES, Atom, Fragment, spread
 from mdh.ir.expr import Load
 from mdh.ir.fusion import Group
+from mdh.ir.inlining import InlineStage
 from mdh.ir.open_size import OpenExtent
 from mdh.ir.program import Program, Stage
 from mdh.ir.tile import Tiles
@@ -329,11 +330,22 @@ class StagePlan:
 
 @dataclass(frozen=True)
 class Plan:
-    """The checked schedule of every stage. target: `cuda`, `opencl` or `c`; text: the schedule as text."""
+    """The checked schedule of every stage. target: `cuda`, `opencl` or `c`; text: the schedule as text.
+
+    program: what the C says. computed: the same as the kernels compute it: the `inline` stages are part of
+    those that read them. `stages` are the plans of its stages.
+    """
 
     program: Program
+    computed: Program
     machine: Machine
     target: str
     stages: tuple[StagePlan, ...]
     text: str
     deterministic: bool = False
+    inline: tuple[InlineStage, ...] = ()
+
+    @property
+    def alone(self) -> bool:
+        """Whether the C has a single stage, whose steps need no section."""
+        return len(self.program.stages) == 1

@@ -47,6 +47,10 @@ class Dim:
     span: Span | None = field(default=None, compare=False, repr=False)
     open: OpenExtent | None = field(default=None, repr=False)
 
+    def at(self, number: int) -> int:
+        """C's loop variable in an iteration."""
+        return self.start + self.step * number
+
 
 @dataclass(frozen=True, slots=True)
 class Operator:

@@ -42,6 +42,6 @@ class Names:
 
 
 def names_of(plan: Plan) -> Names:
-    program = plan.program
+    program = plan.computed
     variables = frozenset(lv.var for stage in plan.stages for lv in stage.tiles.levels.all)
     return Names(frozenset({*program.params, *program.buffer_of, *program.turns}), variables)

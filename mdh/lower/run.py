@@ -19,17 +19,17 @@ from mdh.lower.stages import Built, Context, kernel_name, lower_nest, workspaces
 def lower(plan: Plan, observe: Observer = unobserved) -> Module:
     """The kernels of a checked plan, in launch order. observe: sees every kernel between the passes."""
     names = names_of(plan)
-    built = workspaces(b for b in plan.program.buffers if b.temp)
+    built = workspaces(b for b in plan.computed.buffers if b.temp)
     counts = []
     for stage in plan.stages:
         context = Context(stage.program, plan.machine, plan.target, names, observe)
-        made = lower_stage(context, names.kernel(kernel_name(plan.program, stage.stage)), stage)
+        made = lower_stage(context, names.kernel(kernel_name(plan.computed, stage.stage)), stage)
         counts.append(len(made.kernels))
         built += made
     module = Module(
         plan.program.name, plan.target, plan.machine.name, built.kernels, built.workspaces,
         plan.program.params, notes=_left_out(plan), numerics=numerics_of(plan),
-        loops=around(plan.program.loops, counts),
+        loops=around(plan.computed.loops, counts),
     )  # fmt: skip
     verify(module)
     return module

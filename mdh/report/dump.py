@@ -29,6 +29,8 @@ def dump_text(value: Value) -> str:
 
 def _plan_text(plan: Plan) -> str:
     parts = [f"plan of {plan.program.name} for {plan.machine.name}, {plan.target}\n"]
+    if plan.inline:
+        parts.append(program_text(plan.computed))
     for stage in plan.stages:
         parts.append(print_tiles(stage.tiles))
     return "".join([*parts, plan.text])

@@ -6,6 +6,7 @@ from typing import Any
 from mdh.cost.tensor import tensor_peak
 from mdh.cost.work import compulsory_bytes, operations, peak_of
 from mdh.hardware import Space
+from mdh.ir.inlining import InlineStage
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import Program
@@ -54,6 +55,19 @@ class LoopAround:
     stages: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class InlineRow:
+    """A stage that its readers compute. points: how many it has. computed: how many are computed instead, the
+    kernel's own ones included; conditions may make it fewer (`at_most`). kept: it has a kernel too."""
+
+    name: str
+    readers: tuple[str, ...]
+    points: int
+    computed: int
+    at_most: bool
+    kept: bool
+
+
 @dataclass(frozen=True)
 class Explanation:
     """stages: what is said of one counts for one turn of the loops around it."""
@@ -63,6 +77,7 @@ class Explanation:
     target: str
     stages: tuple[StageReport, ...]
     loops: tuple[LoopAround, ...] = ()
+    inline: tuple[InlineRow, ...] = ()
 
 
 def explain_program(program: Program) -> tuple[Entries, ...]:
@@ -73,9 +88,16 @@ def explain_program(program: Program) -> tuple[Entries, ...]:
 
 def explain_plan(plan: Plan, module: Module) -> Explanation:
     stages = tuple(_stage(plan, stage, _kernels(plan, stage, module)) for stage in plan.stages)
-    names = [s.name for s in plan.program.stages]
-    loops = tuple(LoopAround(x.name, x.trips, tuple(names[x.first : x.last + 1])) for x in plan.program.loops)
-    return Explanation(plan.program.name, plan.machine.name, plan.target, stages, loops)
+    names = [s.name for s in plan.computed.stages]
+    around = plan.computed.loops
+    loops = tuple(LoopAround(x.name, x.trips, tuple(names[x.first : x.last + 1])) for x in around)
+    inline = tuple(map(_inline, plan.inline))
+    return Explanation(plan.program.name, plan.machine.name, plan.target, stages, loops, inline)
+
+
+def _inline(one: InlineStage) -> InlineRow:
+    at_most = any(r.conds or r.place.terms for r in one.reads)
+    return InlineRow(one.name, one.readers, one.points, one.computed, at_most, one.kept)
 
 
 def stage_of(plan: Plan, kernel: str) -> StagePlan:
@@ -106,7 +128,7 @@ def _stage(plan: Plan, stage: StagePlan, kernels: tuple[Resources, ...]) -> Stag
     allowed = plan.program.allowed
     peak = peak_of(plan.machine, stage.stage, tensor_cores=atoms is not None, allowed=allowed)
     return StageReport(
-        entries_of(stage.program, stage.stage, only=len(plan.stages) == 1, fused=stage.fused),
+        entries_of(stage.program, stage.stage, only=plan.alone, fused=stage.fused),
         loop_rows(stage),
         moves,
         tuple(layers),

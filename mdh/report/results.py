@@ -150,7 +150,7 @@ def _to_memory(r: _Result, source: str, turns: int, blocks: int) -> Iterator[Tra
     """Moves from the outermost region: partial results of blocks, an unfinished state, or the results
     themselves."""
     first = r.fold.outputs[0]
-    stem, suffix = kernel_name(r.plan.program, r.stage.stage), str(r.number or "")
+    stem, suffix = kernel_name(r.plan.computed, r.stage.stage), str(r.number or "")
     if blocks > 1 and Combine.ATOMIC in r.stage.combines[r.number]:
         each = r.elements * blocks * turns
         if not r.updates(first):

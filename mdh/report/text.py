@@ -3,7 +3,7 @@
 from textwrap import wrap
 
 from mdh.report.entries import BufferRow, Entries
-from mdh.report.explain import Explanation, LoopAround, StageReport
+from mdh.report.explain import Explanation, InlineRow, LoopAround, StageReport
 from mdh.report.loops import LoopRow
 from mdh.report.resources import Resources
 from mdh.report.transfer import Transfer
@@ -30,6 +30,7 @@ def entries_text(entries: Entries) -> str:
 def explanation_text(value: Explanation) -> str:
     head = f"{value.program} on {value.machine}, {value.target}\n"
     around = "".join(_loop_text(x) for x in value.loops)
+    around += "".join(f"\nstage {x.name}: {inline_text(x)}\n" for x in value.inline)
     return head + around + "".join(f"\n{_stage_text(stage)}" for stage in value.stages)
 
 
@@ -37,6 +38,15 @@ def _loop_text(loop: LoopAround) -> str:
     """A loop around stages. What is said of a stage counts for one turn."""
     inside = "".join(f"    {line}\n" for line in wrap(", ".join(loop.stages), WIDTH - 4))
     return f"\nloop {loop.name}: {plural(loop.turns, 'turn')} of\n{inside}"
+
+
+def inline_text(row: InlineRow) -> str:
+    """How often the points of a stage are computed that its readers compute."""
+    most = "at most " if row.at_most else ""
+    each = "" if row.computed == row.points else f", {most}{row.computed / row.points:.3g} of each"
+    kept = "; it has a kernel too, which stores its results" if row.kept else ""
+    count = f"{most}{counted(row.computed, 'computation')} of {counted(row.points, 'point')}"
+    return f"inline in {', '.join(row.readers)}: {count}{each}{kept}"
 
 
 def bytes_text(n: float) -> str:

@@ -19,6 +19,7 @@ class Site(StrEnum):
     OUTPUT = "an output entry"
     CORE = "a core entry"
     STEP = "a step"
+    STAGE = "a stage"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,7 @@ _ALL = (
     Attribute("acc", (Site.STEP,), (_one_of(*_ACC),), (), "@acc(f32 | f16 | f64 | s32)"),
     Attribute("as", (Site.STEP,), (_one_of(*CONSENTS),), (), f"@as({' | '.join(CONSENTS)})"),
     Attribute("inflight", (Site.STEP,), (_number(0, 2, 0, 1),), (), "@inflight(0 … 2)"),
+    Attribute("once", (Site.STAGE,), form="@once"),
     Attribute("promote", (Site.STEP,), (_PROMOTE,), (), "@promote(64 | 128 | 256)"),
 )
 

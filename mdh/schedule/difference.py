@@ -15,6 +15,7 @@ from mdh.schedule.model import (
     Caret,
     Core,
     ForEntry,
+    How,
     Mem,
     Schedule,
     Section,
@@ -22,7 +23,7 @@ from mdh.schedule.model import (
     TileEntry,
     Unit,
 )
-from mdh.schedule.printer import print_attr, print_condition, print_entry, print_fuse, print_step
+from mdh.schedule.printer import print_attr, print_condition, print_entry, print_fuse, print_stage, print_step
 
 What = Literal["tile", "region", "layer", "attribute", "place"]
 ALIKE = 0.4
@@ -100,6 +101,9 @@ def differences(
     comments and header lines do not count. names: of the stages, by the section's name (empty for the only
     one). Without them dimensions have numbers, and buffers the names that the schedules use."""
     left, right = canonical(before).sections, canonical(after).sections
+    if any(s.how is not How.KERNEL for s in (*left, *right)):
+        # stages read other arrays then
+        names = _NO_NAMES
     if len(left) == len(right) == 1:
         # the name of a program's only stage is optional
         return (_section(left[0], right[0], names),)
@@ -149,7 +153,8 @@ def _section(before: Section, after: Section, names: Mapping[str, StageNames]) -
 def _lines(section: Section) -> list[str]:
     """The lines of a section that are no steps."""
     conditions = (f"where {print_condition(w.condition)}" for w in section.wheres)
-    return [*map(print_fuse, section.fuses), *conditions]
+    how = [print_stage(section)] if section.how is not How.KERNEL or section.derived else []
+    return [*how, *map(print_fuse, section.fuses), *conditions]
 
 
 def _fused(names: StageNames, groups: Sequence[tuple[str, ...]]) -> StageNames:

@@ -11,7 +11,7 @@ from mdh.hardware import Space
 from mdh.schedule.cursor import Cursor
 from mdh.schedule.hole_reader import read_hole
 from mdh.schedule.holes import HolePlace
-from mdh.schedule.model import BufferPlace, Caret, ForEntry, Hole, Unit
+from mdh.schedule.model import BufferPlace, Caret, ForEntry, Hole, How, Unit
 from mdh.schedule.names import axes_of, layer_of, region_of
 from mdh.schedule.printer import print_value
 
@@ -72,11 +72,17 @@ def core_entry(value: Value) -> Unit | ForEntry | Caret | None:
     return Unit(layer, tail) if layer is not None and tail in axes_of(layer) else None
 
 
+def stage_entry(value: Value) -> How | None:
+    return next((how for how in How if how == value), None)
+
+
 Entry = int | Caret | str | tuple[int, ...] | BufferPlace | Unit | ForEntry
 
 
 def word_of(entry: Entry) -> Value:
     """The canonical word of an entry: the inverse of the functions above."""
+    if isinstance(entry, How):
+        return entry.value
     return entry if isinstance(entry, int | str) else print_value(entry)
 
 
@@ -87,6 +93,7 @@ ENTRIES: dict[HolePlace, Callable[[Value], Entry | None]] = {
     HolePlace.LAYOUT: whole_layout_entry,
     HolePlace.LAYOUT_ENTRY: layout_entry,
     HolePlace.CORE: core_entry,
+    HolePlace.STAGE: stage_entry,
 }
 """What reads a value as the entry of a place."""
 _WANTED = {
@@ -95,6 +102,7 @@ _WANTED = {
     HolePlace.REGION: "a memory region",
     HolePlace.LAYOUT_ENTRY: "a dimension of the buffer: a number from 1",
     HolePlace.CORE: "a core entry: `LAYER.axis`, `FOR.n` or `^`",
+    HolePlace.STAGE: "`inline` or `kernel`",
 }
 
 

@@ -35,11 +35,12 @@ class HolePlace(StrEnum):
     LAYOUT_ENTRY = "layout entry"
     CORE = "core entry"
     ARGUMENT = "argument"
+    STAGE = "way to compute a stage"
 
 
 @dataclass(frozen=True, slots=True)
 class OpenHole:
-    """An open hole, with its place, section and step (0-based, in text order).
+    """An open hole, with its place, section and step (0-based, in text order; -1 for one of the stage).
 
     dim: the dimension of a tile or core. buffer: the buffer of a memory entry. attribute, parameter: those of
     an argument.
@@ -74,8 +75,12 @@ def section_holes(section: Section, index: int = 0) -> tuple[OpenHole, ...]:
 def filled(section: Section, fill: Callable[[OpenHole], Any], index: int = 0) -> Section:
     """The section with what `fill` gives in place of each hole, in text order. A hole that it returns stays
     open."""
+    how = section.how
+    if isinstance(how, Hole):
+        how = fill(OpenHole(how, HolePlace.STAGE, index, -1))
     steps = (_Filling(fill, index, n).step(step) for n, step in enumerate(section.steps))
-    return replace(section, steps=tuple(steps))
+    chosen = section.chosen or how is not section.how
+    return replace(section, how=how, steps=tuple(steps), chosen=chosen)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ the spelling that the user wrote. Spans do not take part in equality.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from mdh.hardware import Layer, Space
 from mdh.ir.open_size import OpenSize
@@ -171,10 +172,22 @@ class Fuse:
     remark: str = field(default="", compare=False, repr=False)
 
 
+class How(StrEnum):
+    """How a stage is computed: by a kernel of its own, or by the stages that read its results."""
+
+    KERNEL = "kernel"
+    INLINE = "inline"
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """The steps and conditions of one stage, and which dimensions are one in its steps. name: None for the
-    schedule of a program's only stage."""
+    schedule of a program's only stage.
+
+    derived: it has no steps of its own (`stage T inline`, `stage T kernel`); a kernel has those of the
+    default schedule. chosen: `how` is the value of a hole. The steps of readers then have the entries that
+    they have if the stage has a kernel.
+    """
 
     name: str | None
     steps: tuple[Step, ...]
@@ -182,6 +195,12 @@ class Section:
     span: Span | None = field(default=None, compare=False, repr=False)
     comments: tuple[str, ...] = field(default=(), compare=False, repr=False)
     fuses: tuple[Fuse, ...] = ()
+    how: How | Hole = How.KERNEL
+    attrs: tuple[Attr, ...] = ()
+    derived: bool = False
+    chosen: bool = field(default=False, compare=False)
+    remark: str = field(default="", compare=False, repr=False)
+    """The comment after a section without steps, on its line."""
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:

@@ -15,6 +15,7 @@ from mdh.schedule.model import (
     ForEntry,
     Fuse,
     Hole,
+    How,
     Mem,
     NameRef,
     Operation,
@@ -80,8 +81,10 @@ def _section_block(section: Section, inside: int = 0) -> list[str]:
     """The lines of a section. inside: the columns that it will be indented by."""
     if section.name is None:
         return _section_lines(section, WIDTH - inside)
-    opening = [*map(_comment, section.comments), f"stage {section.name} {{"]
-    return [*opening, *_indented(_section_lines(section, WIDTH - inside - INDENT)), "}"]
+    comments, opening = list(map(_comment, section.comments)), print_stage(section)
+    if section.derived:
+        return [*comments, *_remarked([opening], section.remark)]
+    return [*comments, f"{opening} {{", *_indented(_section_lines(section, WIDTH - inside - INDENT)), "}"]
 
 
 def _case_block(case: SizeCase) -> list[str]:
@@ -100,6 +103,14 @@ def _size_header(header: SizeHeader) -> str:
     words = [header.word, *([header.program] if header.program else [])]
     words += [f"{name}={size}" for name, size in header.sizes]
     return " ".join([*words, *(("on", *header.machines) if header.machines else ())])
+
+
+def print_stage(section: Section) -> str:
+    """`stage T inline @once`: the line of a section, without its steps. Requires a name."""
+    plain = section.how is How.KERNEL and not section.derived
+    how = print_hole(section.how) if isinstance(section.how, Hole) else str(section.how)
+    words = ["stage", str(section.name), *([] if plain else [how]), *map(print_attr, section.attrs)]
+    return " ".join(words)
 
 
 def print_fuse(fuse: Fuse) -> str:

@@ -1,12 +1,19 @@
 """Reads steps and `stage` sections: those of a schedule, or of one case of a table."""
 
+from dataclasses import replace
+
 from mdh.diagnostics import Failed, fail
+from mdh.schedule.attribute_reader import read_attributes
+from mdh.schedule.attributes import Site
 from mdh.schedule.body import Body, begins_body_item
 from mdh.schedule.cursor import Cursor
-from mdh.schedule.model import Section
+from mdh.schedule.hole_values import read_hole_in, stage_entry
+from mdh.schedule.holes import HolePlace
+from mdh.schedule.model import Hole, How, Section
 from mdh.schedule.names import KEYWORDS, nearest
 from mdh.schedule.tokens import Token
 
+_HOW = "`{` and the steps of the stage, `inline`, `kernel` or `?`"
 _STAGE_ITEM = "a step `(de-)comp(…)`, `fuse`, `where` or `}`"
 
 
@@ -50,14 +57,43 @@ class Sections:
             raise fail(
                 "S114", f"the stage `{name.text}` has two sections", cursor.span(name), label="again here"
             )
-        cursor.open("{", "`{`")
-        body = Body()
-        while not cursor.at("}"):
-            if not begins_body_item(cursor):
-                raise unexpected_item(cursor, _STAGE_ITEM)
-            body.read(cursor)
-        cursor.close("")
-        self._stages[name.text] = body.section(name.text, cursor.span(first, name), comments)
+        how = _read_how(cursor)
+        attrs = read_attributes(cursor, Site.STAGE)
+        body, span = Body(), cursor.span(first, name)
+        if how is not None and not cursor.at("{"):
+            section = body.section(name.text, cursor.since(first), comments)
+            section = replace(section, derived=True, remark=cursor.remark())
+        else:
+            _read_body(cursor, body)
+            section = body.section(name.text, span, comments)
+        self._stages[name.text] = replace(section, how=how or How.KERNEL, attrs=attrs)
+
+
+def _read_how(cursor: Cursor) -> How | Hole | None:
+    """What stands behind the name of a stage; None if its steps follow. Raises Failed S101."""
+    if cursor.token.kind == "hole":
+        # `?{inline, kernel}` has a set, `? { 1: … }` has steps
+        if cursor.look(1).text == "{" and cursor.look(2).text in tuple(How):
+            return read_hole_in(cursor, HolePlace.STAGE)
+        first = cursor.take()
+        return Hole(first.text[1:] or None, None, cursor.since(first))
+    if cursor.token.kind == "name":
+        how = stage_entry(cursor.token.text)
+        if how is None:
+            raise cursor.unexpected(_HOW, nearest(cursor.token.text, How))
+        cursor.take()
+        return how
+    return None
+
+
+def _read_body(cursor: Cursor, body: Body) -> None:
+    """Reads `{ … }`."""
+    cursor.open("{", _HOW)
+    while not cursor.at("}"):
+        if not begins_body_item(cursor):
+            raise unexpected_item(cursor, _STAGE_ITEM)
+        body.read(cursor)
+    cursor.close("")
 
 
 def unexpected_item(cursor: Cursor, wanted: str) -> Failed:

@@ -57,7 +57,7 @@ def as_version(plan: Plan, number: int) -> Plan:
         return replace(program, name=name)
 
     stages = tuple(replace(s, program=named(s.program)) for s in plan.stages)
-    return replace(plan, program=named(plan.program), stages=stages)
+    return replace(plan, program=named(plan.program), computed=named(plan.computed), stages=stages)
 
 
 def _version_name(program: Program, number: int) -> str:

@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
 
+from mdh.checker.inlining import staged
 from mdh.checker.open_default import default_for
 from mdh.checker.plan_at import plan_at
 from mdh.checker.run import check
 from mdh.diagnostics import Failed, fail
 from mdh.ir.plan import Plan
+from mdh.ir.program import Program
 from mdh.machine import Machine, machine_names
 from mdh.results.trial import QUICK, Candidate, Trial
 from mdh.results.variable import Point
@@ -155,7 +157,8 @@ def prepared(order: Order, ground: Ground) -> Session:
     deterministic = order.job.deterministic
     default = default_for(program, machine, target, deterministic=deterministic)
     template = _template(order, default, machine)
-    space = make_space(program, template, machine, target, deterministic=deterministic, default=default)
+    rest = default_for(program, machine, target, deterministic=deterministic, given=template)
+    space = make_space(program, template, machine, target, deterministic=deterministic, default=rest)
     if not space.variables:
         only = space.plan(())
         if isinstance(only, Failed):
@@ -168,7 +171,7 @@ def prepared(order: Order, ground: Ground) -> Session:
         command=order.command, seed=order.seed, created=time.time(),
     )  # fmt: skip
     baseline = check(program, default, machine, target, deterministic=deterministic, default=default)
-    searcher = _searcher(order, ground, space, default)
+    searcher = _searcher(order, ground, space, default, staged(program, template, machine, rest).program)
     return Session(order, ground, space, setting, header, default, baseline, None, None, searcher)
 
 
@@ -180,8 +183,11 @@ def _template(order: Order, default: Schedule, machine: Machine) -> Schedule:
     return default if order.sampler == AROUND else opened(default, order.program, machine)
 
 
-def _searcher(order: Order, ground: Ground, space: ExactSpace, default: Schedule) -> Searcher:
-    """The searcher. Raises Failed F180 to F185."""
+def _searcher(
+    order: Order, ground: Ground, space: ExactSpace, default: Schedule, computed: Program
+) -> Searcher:
+    """The searcher. computed: the program with the template's inline stages in their readers. Raises Failed
+    F180 to F185."""
     program, machine, target = order.program, ground.machine, ground.target
     if order.sampler != AROUND:
         study = study_name(program.name, ground.title, space)
@@ -192,7 +198,7 @@ def _searcher(order: Order, ground: Ground, space: ExactSpace, default: Schedule
                 "F185", f"the sampler `{AROUND}` makes schedules of its own: {option} has no points of them",
                 help="leave one of the two out",
             )  # fmt: skip
-    subject = Subjects(program, machine, target).of
+    subject = Subjects(computed, machine, target).of
     return Neighbours(partial(_checked, order, ground, default), subject, Random(f"{order.seed} {AROUND}"))
 
 

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+from mdh.frontend.c.read import read_program
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import F32, I32, DType
 from mdh.ir.expr import Binary, Const, Expr, Load, Var
 from mdh.ir.open_size import OpenSize, open_extent
 from mdh.ir.program import Buffer, Dim, DimKind, Operator, Output, Program, Result, Scalar, Stage, component
+from mdh.source import Source
 
 CC, PW, PS = DimKind.CC, DimKind.PW, DimKind.PS
 
@@ -118,3 +120,13 @@ def conv(h: int = 16, r: int = 3) -> Program:
     result = Result(Operator("+"), (value,), (None,), (F32,), (output,))
     buffers = (Buffer("x", F32, (h + r - 1,)), Buffer("w", F32, (r,)), Buffer("y", F32, (h,)))
     return _program("conv", buffers, Stage("y", (Dim("i", h, CC), Dim("p", r, PW)), (), (result,)))
+
+
+def smoothed(n: int = 62) -> Program:
+    """Two stages, T and O, each a mean of three neighbours; T is an array of the function's own."""
+    text = f"""void smoothed(const float A[{n + 4}], float O[{n}]) {{
+      float T[{n + 2}];
+      for (int i = 0; i < {n + 2}; i++) T[i] = (A[i] + A[i + 1] + A[i + 2]) / 3;
+      for (int i = 0; i < {n}; i++) O[i] = (T[i] + T[i + 1] + T[i + 2]) / 3;
+    }}"""
+    return read_program(Source("smoothed.c", text))

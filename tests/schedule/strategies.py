@@ -1,5 +1,7 @@
 """Random schedule values for hypothesis: whatever the parser can produce."""
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
 from mdh.hardware import Layer, Space
@@ -14,6 +16,7 @@ from mdh.schedule.model import (
     ForEntry,
     Fuse,
     Hole,
+    How,
     Mem,
     NameRef,
     Operation,
@@ -175,7 +178,19 @@ def _ranges(name: str) -> st.SearchStrategy[OpenSize]:
 def _sections(draw: st.DrawFn) -> tuple[Section, ...]:
     if draw(st.booleans()):
         return (_section(None, draw(_bodies.filter(any))),)
-    return tuple(_section(name, draw(_bodies)) for name in draw(st.lists(_names, max_size=3, unique=True)))
+    return tuple(draw(_named(name)) for name in draw(st.lists(_names, max_size=3, unique=True)))
+
+
+@st.composite
+def _named(draw: st.DrawFn, name: str) -> Section:
+    """With steps, or with words for the way of the stage, or with both."""
+    ways = st.none() | st.permutations([how.value for how in How]).map(tuple)
+    open_ways = st.builds(Hole, st.none() | _names, ways | st.just(("inline",)))
+    how = draw(st.sampled_from(How) | open_ways)
+    attrs = draw(st.just(()) | st.just((Attr("once"),)))
+    derived = draw(st.booleans())
+    body = ((), (), ()) if derived else draw(_bodies)
+    return replace(_section(name, body), how=how, attrs=attrs, derived=derived)
 
 
 @st.composite

@@ -71,6 +71,16 @@ def test_comments_stay() -> None:
     assert print_schedule(_parse(COMMENTED)) == COMMENTED
 
 
+def test_comments_of_a_stage_without_steps_stay() -> None:
+    text = "// cheap\nstage T inline @once  // once\n\n// kept\nstage U kernel\n\nstage V ?way\n"
+    assert print_schedule(_parse(text)) == text
+
+
+def test_a_kernel_with_steps_needs_no_word() -> None:
+    steps = "1: (de-)comp( 8 ) ( ^ ; ^ ) ( BLK.x )"
+    assert _parse(f"stage T kernel {{ {steps} }}") == _parse(f"stage T {{ {steps} }}")
+
+
 def test_block_comments_become_lines() -> None:
     assert print_schedule(_parse("/* one\n * two */\ntarget a100")) == "// one\n// two\ntarget a100\n"
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mdh.checker.open_default import default_for
 from mdh.checker.run import check
 from mdh.device.protocols import Device
 from mdh.diagnostics import Failed
@@ -16,7 +17,6 @@ from mdh.machine import Machine
 from mdh.reference.error import Bounded
 from mdh.reference.judge import draw_expected
 from mdh.reference.numbers import numpy_dtype
-from mdh.schedule.default import default_schedule
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
@@ -37,21 +37,25 @@ class Outcome:
 
 def planned(program: Program, schedule: Schedule | None, machine: Machine, target: str) -> Plan:
     """The checked plan; stages without a section get the default one. Raises Failed."""
-    default = default_of(program, machine, target)
+    default = default_of(program, machine, target, schedule)
     return check(program, schedule or default, machine, target, default=default)
 
 
-_DEFAULTS: dict[tuple[int, int, str], tuple[Program, Machine, Schedule]] = {}
+_DEFAULTS: dict[tuple[object, ...], tuple[Program, Machine, Schedule]] = {}
 """By the identity of programs and machines, which live as long as they stand here."""
 
 
-def default_of(program: Program, machine: Machine, target: str) -> Schedule:
-    """The default schedule, which is derived once for all schedules of a program. Raises Failed."""
-    key = (id(program), id(machine), target)
+def default_of(program: Program, machine: Machine, target: str, given: Schedule | None = None) -> Schedule:
+    """The default schedule beside a given one. It is derived once for all schedules of a program that have
+    steps for the same stages. Raises Failed."""
+    sections = () if given is None else given.sections
+    ways = frozenset((s.name, s.how, s.derived) for s in sections)
+    key = (id(program), id(machine), target, ways)
     if key not in _DEFAULTS:
         if len(_DEFAULTS) >= 256:
             _DEFAULTS.clear()
-        _DEFAULTS[key] = program, machine, default_schedule(program, machine, target)
+        found = default_for(program, machine, target, given=given)
+        _DEFAULTS[key] = program, machine, found
     return _DEFAULTS[key][2]
 
 

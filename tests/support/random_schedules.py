@@ -2,7 +2,7 @@
 
 A schedule is text, so that a test exercises the parser too. What is drawn: steps, tiles that need not divide,
 core layers and axes, staged inputs and held outputs with layouts and pads, cyclic distribution, pipelines,
-unrolling, orders of loops, blocks and labels, and how split reductions combine.
+unrolling, orders of loops, blocks and labels, how split reductions combine, and stages that are inline.
 """
 
 from collections.abc import Sequence
@@ -13,6 +13,8 @@ from mdh.hardware import Layer, Space
 from mdh.ir.fusion import Group, fused, fusible
 from mdh.ir.program import DimKind, Program, Stage
 from mdh.machine import Machine
+from mdh.poly.inlining import inlined
+from tests.support.random_stages import some_inline
 
 AXES = "xyz"
 
@@ -52,16 +54,28 @@ def random_schedule(program: Program, machine: Machine, seed: int) -> str:
     rng = Random(f"schedule {seed}")
     out = _headers(program, machine, Random(f"headers {seed}"))
     several = len(program.stages) > 1
+    program, names, lines = _inline(program, Random(f"inline {seed}")) if several else (program, (), [])
+    out += lines
     for stage in program.stages:
-        if several and rng.random() < 0.15:
+        if several and (rng.random() < 0.15 or f"stage {stage.name} inline" in lines):
             continue
         groups = _groups(program, stage, Random(f"fuse {seed} {stage.name}"))
         view = fused(program, stage, groups) if groups else program
         seen = view.stages[0] if groups else stage
         body = [*(f"fuse {', '.join(g)}" for g in groups), *steps_of(rng, view, seen, machine)]
         named = several or rng.random() < 0.1
-        out += [f"stage {stage.name} {{", *("  " + s for s in body), "}"] if named else body
+        how = " inline" if stage.name in names else ""
+        out += [f"stage {stage.name}{how} {{", *("  " + s for s in body), "}"] if named else body
     return "\n".join(out) + "\n"
+
+
+def _inline(program: Program, rng: Random) -> tuple[Program, tuple[str, ...], list[str]]:
+    """The program with some stages in their readers, their names, and the lines of those without steps."""
+    names = some_inline(program, rng, 0.4)
+    computed = inlined(program, names).program if names else program
+    kernels = {s.name for s in computed.stages}
+    lines = [f"stage {n} inline" for n in names if n not in kernels or rng.random() < 0.5]
+    return computed, names, lines
 
 
 def steps_of(rng: Random, program: Program, stage: Stage, machine: Machine) -> list[str]:

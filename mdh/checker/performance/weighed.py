@@ -16,7 +16,7 @@ from mdh.hardware import Layer
 from mdh.ir.layout import Level
 from mdh.ir.plan import Plan, StagePlan
 from mdh.machine import Machine
-from mdh.schedule.model import Schedule, Section
+from mdh.schedule.model import Schedule, Section, Step
 
 WORTH = 0.9
 """Seconds with a remedy over those without it, at most. The cost model ranks schedules and promises no
@@ -56,6 +56,12 @@ class Weighed:
     def target(self) -> str:
         return self.whole.target
 
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps of the stage as they are written."""
+        named = (None, self.plan.stage.name)
+        return next(s.steps for s in self.given.sections if s.name in named)
+
     @cached_property
     def last(self) -> int:
         """The last step that the user wrote."""
@@ -91,8 +97,8 @@ class Weighed:
     def seconds_with(self, remedy: Remedy) -> float | None:
         """None where the remedy makes an illegal schedule."""
         draft = Draft(
-            self.plan.program, self.plan.stage, self.given.sections[self.number].steps, self.machine,
-            self.target, self.whole.deterministic,
+            self.plan.program, self.plan.stage, self.steps, self.machine, self.target,
+            self.whole.deterministic,
         )  # fmt: skip
         steps = remedy.applied(draft.steps)
         if steps is None:

@@ -72,4 +72,4 @@ def _iteration(loops: tuple[LoopVar, ...], at: Point) -> str:
 
 
 def _point(stage: Stage, at: Point) -> str:
-    return ", ".join(f"{d.name} = {d.start + d.step * at[d.name]}" for d in stage.dims)
+    return ", ".join(f"{d.name} = {d.at(at[d.name])}" for d in stage.dims)

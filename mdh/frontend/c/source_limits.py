@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mdh.diagnostics import Failed, fail
-from mdh.frontend.limits import HELP, MOST_NODES
+from mdh.frontend.limits import HELP
+from mdh.ir.size import MOST_NODES
 from mdh.source import Source, Span
 from mdh.textfile import C_LIMIT
 

@@ -19,7 +19,7 @@ from mdh.report.picture.code import CodeLine, code_lines
 from mdh.report.picture.stage import StageView, stage_view
 from mdh.report.picture.tables import held_html, occupancy_html, traffic_html
 from mdh.report.picture.tour import tour
-from mdh.report.text import bytes_text, loops_text, seconds_text
+from mdh.report.text import bytes_text, inline_text, loops_text, seconds_text
 from mdh.target.text import KernelText
 
 _SCRIPTS = ("ownership.js", "pictures.js", "view.js")
@@ -48,6 +48,9 @@ def schedule_page(
     lead = f"{plan.machine.name}, {LANGUAGES[plan.target].title}{'; ' + sizes if sizes else ''}"
     parts = [f"<h1>{escape(plan.program.name)}</h1><p class=lead>{escape(lead)}</p>"]
     parts += [f"<p class=note>{escape(note)}</p>" for note in notes]
+    parts += [
+        f"<p class=note>stage {escape(row.name)}: {escape(inline_text(row))}</p>" for row in told.inline
+    ]
     for n, (view, report) in enumerate(zip(views, told.stages, strict=True)):
         parts.append(_stage(n, view, report, plan, module, told))
     parts.append(_code(code_lines(plan, text), text))
@@ -75,7 +78,7 @@ def _sizes(plan: Plan) -> list[tuple[str, int]]:
 def _stage(
     n: int, view: StageView, report: StageReport, plan: Plan, module: Module, told: Explanation
 ) -> str:
-    title = f"<h2>Stage {escape(view.name)}</h2>" if len(told.stages) > 1 else ""
+    title = f"<h2>Stage {escape(view.name)}</h2>" if not plan.alone else ""
     gpu = plan.machine.kind != "cpu"
     kernels = [k for k in module.kernels if k.stage == view.name]
     found = tuple(a for k in kernels for a in bank_accesses(k)) if gpu else ()

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mdh.checker.fusing import stage_in, view_of
+from mdh.checker.inlining import with_inline
 from mdh.ir.program import Program
 from mdh.machine import Machine
 from mdh.schedule.model import Hole, Schedule, Section, Step
@@ -33,10 +34,14 @@ def _tied(
     schedule: Schedule, program: Program, machine: Machine
 ) -> Iterator[tuple[Section, TiedTiles | None]]:
     """The sections; those with atoms as tiles that are tied."""
-    several = len(schedule.sections) > 1
+    several = len(program.stages) > 1
+    computed = with_inline(program, {s.name: s for s in schedule.sections if s.name is not None}).program
     for section in schedule.sections:
-        whole = stage_in(program, section.name)
-        view = view_of(program, whole, section)
+        if section.derived:
+            yield section, None
+            continue
+        whole = stage_in(computed, section.name)
+        view = view_of(computed, whole, section)
         prefix = f"{whole.name}_" if several else ""
         yield section, tied_tiles(view, stage_in(view, whole.name), section, machine, prefix)
 

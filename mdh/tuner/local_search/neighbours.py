@@ -135,7 +135,7 @@ def _without_comments(schedule: Schedule) -> Schedule:
 def _silent(section: Section) -> Section:
     steps = tuple(replace(s, comments=(), remark="") for s in section.steps)
     fuses = tuple(replace(f, comments=(), remark="") for f in section.fuses)
-    return replace(section, steps=steps, fuses=fuses, comments=())
+    return replace(section, steps=steps, fuses=fuses, comments=(), remark="")
 
 
 def neighbour(schedule: Schedule, subject: SubjectOf, rng: Random) -> Schedule | None:

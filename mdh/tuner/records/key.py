@@ -114,7 +114,7 @@ def _bare(section: Section) -> Section:
     steps = tuple(replace(step, comments=(), remark="", slash=False) for step in section.steps)
     wheres = tuple(replace(where, comments=(), remark="") for where in section.wheres)
     fuses = tuple(replace(fuse, comments=(), remark="") for fuse in section.fuses)
-    return replace(section, steps=steps, wheres=wheres, fuses=fuses, comments=())
+    return replace(section, steps=steps, wheres=wheres, fuses=fuses, comments=(), remark="")
 
 
 def _constants(program: Program, schedule: Schedule) -> list[tuple[str, int]]:

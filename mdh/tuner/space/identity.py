@@ -8,10 +8,12 @@ from mdh.ir.plan import Plan, PlanStep, StagePlan
 
 def identity(plan: Plan) -> str:
     """A digest of everything that decides the kernels: splits of more than one part, the order of loops,
-    regions, and attributes with an effect. It is equal for `FOR.1` and `^` on one loop, and for a layer with
-    one part and a loop."""
+    regions, attributes with an effect, and the stages that are inline. It is equal for `FOR.1` and `^` on one
+    loop, and for a layer with one part and a loop."""
     stages = tuple(_stage(stage) for stage in plan.stages)
-    return sha256(repr((plan.target, plan.machine.name, plan.deterministic, stages)).encode()).hexdigest()
+    inline = tuple(one.name for one in plan.inline)
+    told = (plan.target, plan.machine.name, plan.deterministic, stages, *inline)
+    return sha256(repr(told).encode()).hexdigest()
 
 
 def _stage(stage: StagePlan) -> tuple[object, ...]:

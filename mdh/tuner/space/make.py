@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mdh.checker.fusing import stage_in, view_of
+from mdh.checker.inlining import staged
 from mdh.checker.rules import SHAPE_RULES
 from mdh.checker.run import supported
-from mdh.checker.sections import match_sections
 from mdh.checker.subject import Draft
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.hardware import Layer
@@ -58,7 +58,7 @@ def make_space(
     if no choice of values is structurally legal.
     """
     supported(machine, target)
-    sections, openings = _named(program, schedule, machine, default)
+    sections, inline, openings = _named(program, schedule, machine, default)
     _shape(sections, machine, target, deterministic)
     seen = LANGUAGES[target].seen(machine)
     build = _SpaceBuilder(program, seen, target, sections, openings, weighs=True)
@@ -71,7 +71,7 @@ def make_space(
         plain = Joint(joint.chains, joint.groups, None, joint.conditions)
         stages = [stage for _, stage, _ in sections]
         raise Failed(*explain_empty(plain, build.names, openings, stages))
-    template = replace(schedule, sections=tuple(section for _, _, section in sections))
+    template = replace(schedule, sections=(*(section for _, _, section in sections), *inline))
     return ExactSpace(
         program, machine, target, deterministic, build.variables(joint), template,
         tuple(build.constants.items()), joint, build.loops,
@@ -99,21 +99,25 @@ def nested(plain: Joint, orders: Sequence[Sequence[int]]) -> Joint:
 
 def _named(
     program: Program, schedule: Schedule, machine: Machine, default: Schedule | None
-) -> tuple[list[Seen], list[VariablePlace]]:
-    """The sections, stage by stage, with every hole named, and the places of the holes."""
-    matched = match_sections(program, schedule, machine, default)
+) -> tuple[list[Seen], tuple[Section, ...], list[VariablePlace]]:
+    """The sections of stages with kernels, with every hole named; those of stages without; and the places of
+    the holes. A stage that is inline only by the value of a hole counts as one with a kernel."""
+    whole = staged(program, schedule, machine, default)
     openings: list[VariablePlace] = []
     sections: list[Seen] = []
     taken: set[str] = set()
-    for stage, section in matched:
-        prefix = f"{stage.name}." if len(matched) > 1 else ""
-        view = view_of(program, stage, section)
+    several = len(program.stages) > 1
+    for stage, section in whole.kernels:
+        prefix = f"{stage.name}." if several else ""
+        view = view_of(whole.program, stage, section)
         seen = stage_in(view, stage.name)
         namer = Namer(view, seen, prefix, taken)
-        name = stage.name if len(matched) > 1 else None
+        name = stage.name if several else None
         sections.append((view, seen, replace(namer.section(section), name=name)))
         openings.extend(namer.openings)
-    return sections, openings
+    kernels = {stage.name for stage, _ in whole.kernels}
+    inline = tuple(s for s in whole.sections if several and s.name not in kernels)
+    return sections, inline, openings
 
 
 def _shape(sections: Sequence[Seen], machine: Machine, target: str, deterministic: bool) -> None:

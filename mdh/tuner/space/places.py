@@ -20,6 +20,7 @@ from mdh.schedule.model import (
     BufferPlace,
     Core,
     Hole,
+    How,
     Mem,
     Section,
     Step,
@@ -36,7 +37,8 @@ COUNTS = (1, 2, 4, 8, 16)
 class VariablePlace:
     """One place of a variable. values: its set; None for the default domain of the place.
 
-    what: `tile`, `core`, `memory`, `region`, `layout`, `entry` (of a layout) or `argument`. dim: of a tile or
+    what: `tile`, `core`, `memory`, `region`, `layout`, `entry` (of a layout), `argument`, or `stage` (how a
+    stage is computed). dim: of a tile or
     core. buffer: of the others. named: whether the user named it.
     """
 
@@ -70,7 +72,20 @@ class Namer:
         for number, step in enumerate(section.steps):
             self.step, self.label = number, str(number + 1 if step.label is None else step.label)
             steps.append(self._step(step))
-        return replace(section, steps=tuple(steps))
+        return replace(section, how=self._how(section), steps=tuple(steps))
+
+    def _how(self, section: Section) -> How | Hole:
+        """The way of the stage, whose hole belongs to no step."""
+        how = section.how
+        if not isinstance(how, Hole):
+            return how
+        name = how.name or self._fresh(f"{self.stage.name}.how")
+        ways = how.values or tuple(way.value for way in How)
+        named = how.name is not None
+        self.openings.append(
+            VariablePlace(name, "stage", ways, self.stage.name, 0, named=named, span=how.span)
+        )
+        return Hole(name, None, how.span)
 
     def _step(self, step: Step) -> Step:
         inputs, outputs = self.program.inputs(self.stage), self.program.outputs(self.stage)

@@ -8,6 +8,7 @@ from random import Random
 
 from mdh.checker.entries import RM_ATTRS, SM_ATTRS
 from mdh.checker.fusing import stage_in, view_of
+from mdh.checker.inlining import staged
 from mdh.checker.run import check
 from mdh.diagnostics import Failed
 from mdh.hardware import THREADED, Space
@@ -24,6 +25,7 @@ from mdh.schedule.model import (
     Core,
     ForEntry,
     Hole,
+    How,
     Mem,
     Schedule,
     Section,
@@ -133,6 +135,9 @@ class ExactSpace:
     def plausible(self, point: Point) -> bool:
         """False where the checker would refuse the point for reasons that its values alone show; cheap."""
         values = dict(enumerate(point))
+        if How.INLINE in point:
+            # the outlines are those of stages with kernels
+            return True
         return all(outline.plausible(values) for outline in self._outlines)
 
     def amended(self, point: Point) -> Point:
@@ -174,16 +179,16 @@ class ExactSpace:
     def _outlines(self) -> tuple[StageOutline, ...]:
         """One a stage."""
         names = {v.name.removeprefix("?"): i for i, v in enumerate(self.variables)}
-        machine, sections = LANGUAGES[self.target].seen(self.machine), self.template.sections
-        views = [view_of(self.program, *pair) for pair in zip(self.program.stages, sections, strict=True)]
-        stages = [stage_in(view, s.name) for view, s in zip(views, self.program.stages, strict=True)]
-        return tuple(
-            StageOutline(
-                view, stage, section, self.joint.dimensions(s, len(stage.dims)), names,
-                dict(self.constants), machine,
-            )
-            for s, (view, stage, section) in enumerate(zip(views, stages, sections, strict=True))
-        )  # fmt: skip
+        machine = LANGUAGES[self.target].seen(self.machine)
+        whole = staged(self.program, self.template, self.machine, None)
+        out = []
+        for s, (stage, section) in enumerate(whole.kernels):
+            view = view_of(whole.program, stage, section)
+            mine = stage_in(view, stage.name)
+            dims = self.joint.dimensions(s, len(mine.dims))
+            constants = dict(self.constants)
+            out.append(StageOutline(view, mine, section, dims, names, constants, machine))
+        return tuple(out)
 
     def nearest(self, wish: Sequence[Value | None]) -> Point:
         """A structurally legal point near a wished one; earlier dimensions come closest. None: no wish, which

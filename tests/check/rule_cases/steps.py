@@ -1,8 +1,9 @@
 """Rules about the form of steps: their names, numbers, layers, attributes and sizes."""
 
-from tests.check.programs import dot, matmul, matmul_constant, open_matmul
+from tests.check.programs import dot, matmul, matmul_constant, open_matmul, smoothed
 from tests.check.rule_cases.case import Case
 
+SMOOTHED = "stage O { 1: (de-)comp( 8 ) ( ^ ; ^ ) ( BLK.x ) }"
 CASES = (
     Case(
         matmul(),
@@ -134,6 +135,11 @@ CASES = (
     ),
     Case(matmul(), "(de-)comp( ^,^,^ ) ( ^,^ ; ^ ) ( ^,^,^ )\n" * 33, ["K115 33:1"]),
     Case(matmul(), "fuse i, j\n(de-)comp( 1,^ ) ( ^,^ ; ^ ) ( BLK.x,^ )", ["K116 1:1"]),
+    Case(matmul(), "stage C inline", ["K119 1:1"]),
+    Case(smoothed(), f"stage T inline @once\n{SMOOTHED}", ["K122 1:16"]),
+    Case(
+        smoothed(), f"stage T inline {{\n1: (de-)comp( 8 ) ( ^ ; ^ ) ( BLK.x )\n}}\n{SMOOTHED}", ["S158 2:1"]
+    ),
     Case(
         matmul(),
         ("(de-)comp( ?tm,?,^ ) ( ?,B:?[?] ; C:SM[?,1] ) ( BLK.y,?,? ) @order(grouped(?))\n"),
