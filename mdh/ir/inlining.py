@@ -67,6 +67,8 @@ def _stored(program: Program, stage: Stage, number: int, o: Output) -> MapOutput
     index = [from_expr(substitute(e, program.size_constants)) for e in o.index]
     if any(f is None for f in index):
         raise InliningError("an index that it writes at is not affine", (o.buffer, o.index))
+    if any(f.names & program.turns.keys() for f in index if f is not None):
+        raise InliningError("a loop around it says which elements it writes", (o.buffer, o.index))
     value = converted(result.values[0], result.types[0])
     whole = converted(substitute(o.value, {component(0): value}), program.buffer_of[o.buffer].dtype)
     conds, inner = changing(whole, o)

@@ -68,7 +68,8 @@ def meet(accesses: Sequence[Access]) -> bool:
     """Whether there is an element that all of the accesses may touch."""
     rank = len(accesses[0].index)
     terms = " and ".join(f"({_touched(a, n)})" for n, a in enumerate(accesses))
-    return least_point(f"{{ [{_space(rank)}] : {terms} }}") is not None
+    # without bounds on the counters of loops around there may be no least one
+    return not isl.Set(f"{{ [{_space(rank)}] : {terms} }}").is_empty()
 
 
 def covered(accesses: Sequence[Access], by: Access) -> bool:
