@@ -80,8 +80,62 @@ PROGRAMS = {
         for (int i = 0; i < 16; i++) x[i] += y[i] * s;
       }
       for (int i = 0; i < 16; i++) y[i] += x[i]; }""",
+    "rows": """void f(float x[9][33]) {
+      for (int k = 1; k < 9; k++)
+        for (int i = 0; i < 33; i++) x[k][i] = x[k - 1][32 - i] - 0.5f * x[k][i]; }""",
+    "state": """void f(double y[21], const double r[21]) {
+      double a = r[0];
+      for (int k = 1; k < 21; k++) {
+        double s = 0;
+        for (int i = 0; i < k; i++) s += r[k - i] * y[i];
+        a = r[k] - 0.25 * a - 0.125 * s;
+        for (int i = 0; i < k; i++) y[i] = y[i] + 0.125 * a;
+        y[k] = a;
+      } }""",
+    "a row that conditions fill in part": """void f(const float x[9][9], float y[9][9], float t[9]) {
+      for (int i = 0; i < 9; i++) {
+        for (int j = 0; j < 9; j++) { int c = j > 0 && x[i][j] > 0; if (c != 0) t[j] = x[i][j]; }
+        for (int j = 1; j < 9; j++) y[i][j] = t[j];
+      } }""",
+    "recurrences along rows": """void f(float y[18][21], const float x[18][21]) {
+      for (int i = 0; i < 18; i++) {
+        float p = 0, q = 0;
+        for (int j = 20; j >= 0; j--) {
+          y[i][j] = x[i][j] - 0.5f * p + 0.25f * q;
+          q = p;
+          p = y[i][j];
+        }
+      } }""",
+    "back substitution": """void f(const double A[57][57], double x[57], const double y[57]) {
+      for (int i = 56; i >= 0; i--) {
+        double w = y[i];
+        for (int j = i + 1; j < 57; j++) w -= 0.0625 * A[i][j] * x[j];
+        x[i] = w - 0.5 * x[i];
+      } }""",
+    "factors": """void f(float A[19][19]) {
+      for (int i = 0; i < 19; i++) {
+        for (int j = 0; j < i; j++) {
+          for (int k = 0; k < j; k++) A[i][j] -= 0.01f * A[i][k] * A[k][j];
+          A[i][j] /= A[j][j] > 0 ? 2 : 4;
+        }
+        for (int j = i; j < 19; j++)
+          for (int k = 0; k < i; k++) A[i][j] -= 0.01f * A[i][k] * A[k][j];
+      } }""",
+    "all pairs": """void f(int p[11][11]) {
+      for (int k = 0; k < 11; k++)
+        for (int i = 0; i < 11; i++)
+          for (int j = 0; j < 11; j++)
+            p[i][j] = p[i][j] < p[i][k] + p[k][j] ? p[i][j] : p[i][k] + p[k][j]; }""",
+    "best splits": """void f(const int s[12], int t[12][12]) {
+      for (int i = 11; i >= 0; i--)
+        for (int j = i + 1; j < 12; j++) {
+          if (t[i][j - 1] > t[i][j]) t[i][j] = t[i][j - 1];
+          if (t[i + 1][j] > t[i][j]) t[i][j] = t[i + 1][j];
+          for (int k = i + 1; k < j; k++)
+            if (t[i][k] + t[k + 1][j] > t[i][j]) t[i][j] = t[i][k] + t[k + 1][j];
+        } }""",
 }
-LOOPS = {"time steps": 1, "layers": 1, "sums in turns": 1, "elimination": 1, "locals": 1, "two loops": 2}
+LOOPS = dict.fromkeys(PROGRAMS, 1) | {"two loops": 2, "best splits": 2}
 TICKETS = """stage s {
   1: (de-)comp( 25 ) ( ^ ; ^@combine(ticket) ) ( BLK.x )
   2: (de-)comp( 5 ) ( ^ ; s:RM[1]@combine(shared) ) ( THR.x )
@@ -176,19 +230,14 @@ def test_the_folder_has_the_loops(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        # the counter chooses what is written
-        "void f(float x[9][9]) { for (int k = 1; k < 9; k++) for (int i = 0; i < 9; i++)"
-        " x[k][i] = x[k - 1][8 - i]; }",
         # a recurrence has no loops left inside
         "void f(float x[99]) { for (int i = 1; i < 99; i++) x[i] = x[i] / x[i - 1]; }",
-        # a row that each turn fills only in part, where data say so
-        "void f(const float x[9][9], float y[9][9], float t[9]) { for (int i = 0; i < 9; i++) {"
-        " for (int j = 0; j < 9; j++) { int c = j > 0 && x[i][j] > 0; if (c != 0) t[j] = x[i][j]; }"
-        " for (int j = 1; j < 9; j++) y[i][j] = t[j]; } }",
-        # the same by more conditions than are kept
-        "void f(const float x[20][20], float y[20][20], float t[20]) { for (int i = 0; i < 20; i++) {"
-        " for (int j = 0; j < 20; j++) if (j != 1) if (j != 3) if (j != 5) if (j != 7) if (j != 9)"
-        " if (j != 11) t[j] = x[i][j]; for (int j = 10; j < 20; j++) y[i][j] = t[j]; } }",
+        # a sweep has none, whichever loop is held
+        "void f(float x[99][99]) { for (int i = 1; i < 99; i++) for (int j = 1; j < 99; j++)"
+        " x[i][j] = x[i][j - 1] - x[i - 1][j]; }",
+        # data and the counter choose what is written
+        "void f(float x[9][9], float y[9], const int p[9]) { for (int k = 0; k < 9; k++) {"
+        " for (int i = 0; i < 9; i++) y[i] = y[i] / x[0][8 - i]; x[p[k]][k] += y[0]; } }",
         # a local has kept what the first turn overwrites
         "void f(float x[9]) { float c = x[0]; for (int t = 0; t < 3; t++)"
         " for (int i = 0; i < 9; i++) x[i] = x[i] * c - x[8 - i]; }",
