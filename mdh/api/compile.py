@@ -112,6 +112,7 @@ def check(
     with explained():
         _check_options(function, hook)
         of_type("target", target, (str, NoneType), "`cuda`, `opencl` or `c`")
+        defines = with_arrays(defines, constants, patterns)
         given = read_given(file, schedule, defines, holes, hook, function, strict_fp, deterministic, allow)
         chosen = _machine(machine, given.schedule, target)
         return given.single.checked(Pipeline(hook), chosen, target or chosen.targets[0])[1]

@@ -10,7 +10,7 @@ from typing import Any
 
 from mdh.diagnostics import Failed, fail
 from mdh.frontend.consent import consented
-from mdh.frontend.constant_arrays import constant_text
+from mdh.frontend.constant_arrays import constant_text, refused
 from mdh.ir.open_size import OpenSize
 
 _SHOWN = 120
@@ -46,33 +46,43 @@ def defines_of(given: Any) -> dict[str, str | int | OpenSize]:
 def with_arrays(defines: Any, constants: Any, patterns: Any) -> Any:
     """The defines with arrays among them: constants, and patterns of zeros. Raises Failed C127, or TypeError
     for what is no mapping of names to arrays."""
+    each = (("constants", constants, False), ("patterns", patterns, True))
+    for option, given, _ in each:
+        of_type(option, given, Mapping, "a mapping of names to arrays")
     if not constants and not patterns:
         return defines
     of_type("defines", defines, Mapping, "a mapping of names to values")
     found = dict(defines)
-    for option, given, pattern in (("constants", constants, False), ("patterns", patterns, True)):
-        of_type(option, given, Mapping, "a mapping of names to arrays")
+    for option, given, pattern in each:
         for name, array in given.items():
             if name in found:
                 raise _refused(
                     "F108", f"{option} binds `{name}`, which is bound already", "constants={'C': C}"
                 )
             found[_name(option, name, "F108", "constants={'C': C}")] = constant_text(
-                numpy_array(array), pattern=pattern
+                numpy_array(option, array), pattern=pattern
             )
     return found
 
 
-def numpy_array(given: Any) -> Any:
-    """The elements of an array of any library. Raises TypeError for what is no array."""
-    of = import_module("numpy").asarray
-    if hasattr(given, "get") and hasattr(given, "__cuda_array_interface__"):
-        return given.get()
-    if hasattr(given, "detach"):
-        given = given.detach().cpu()
-    if not hasattr(given, "__array__"):
-        raise TypeError(f"constants are arrays, not {shown(given)}")
-    return of(given)
+def numpy_array(option: str, given: Any) -> Any:
+    """The elements of an array of any library. Raises TypeError for what is no array, and Failed C127 for one
+    of which some elements are masked."""
+    numpy = import_module("numpy")
+    try:
+        if hasattr(given, "get") and hasattr(given, "__cuda_array_interface__"):
+            return given.get()
+        masked = numpy.ma.is_masked(given)
+        if hasattr(given, "detach"):
+            given = given.detach().cpu()
+        found = numpy.asarray(given) if hasattr(given, "__array__") else None
+    except Exception as error:  # another library's own methods may raise anything
+        raise TypeError(f"{option} are arrays that numpy can hold, not {shown(given)}") from error
+    if found is None:
+        raise TypeError(f"{option} are arrays, not {shown(given)}")
+    if masked:
+        raise refused("some elements are masked", "give an array without a mask: array.filled(0)")
+    return found
 
 
 def holes_of(given: Any) -> dict[str, str | int]:

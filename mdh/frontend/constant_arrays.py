@@ -49,21 +49,30 @@ class ConstantArray:
 
 def constant_text(array: Any, *, pattern: bool = False) -> str:
     """The define of a numpy array. Raises Failed C127 for an array that no program can have as a constant."""
-    kind = str(array.dtype.name)
-    if not pattern and kind not in _TYPES:
-        raise refused(f"the elements are of the type {kind}", f"known types: {', '.join(_TYPES)}")
-    if array.ndim == 0 or array.size == 0:
-        raise refused("the array has no elements", "give an array of the parameter's shape")
-    if array.size > MOST_CONSTANTS:
-        what = f"the array has {array.size:,} elements, more than {MOST_CONSTANTS:,}"
-        raise refused(what, "kernels hold constants in their text; pass a larger array at the call")
+    demand_constant(array.dtype, array.shape, pattern=pattern)
     if pattern:
         return f"pattern bool {json.dumps((array != 0).astype('int8').tolist())}"
+    kind = str(array.dtype.name)
     if kind == "bfloat16":
         array = array.astype("float32")
     if not all(isfinite(x) for x in array.ravel().tolist()):
         raise refused("an element is infinite or no number", "give finite numbers")
     return f"const {kind} {json.dumps(array.tolist())}"
+
+
+def demand_constant(dtype: Any, shape: tuple[int, ...], *, pattern: bool) -> None:
+    """Raises Failed C127 if no array of this type of numpy and this shape can be a constant."""
+    kind = str(dtype.name)
+    if kind not in _TYPES and not (pattern and dtype.kind in "biuf"):
+        known = "truth values, or numbers" if pattern else f"known types: {', '.join(_TYPES)}"
+        raise refused(f"the elements are of the type {kind}", known)
+    if not shape:
+        raise refused("the array has no dimensions", "give an array of the parameter's shape")
+    if prod(shape) == 0:
+        raise refused("the array has no elements", "give an array of the parameter's shape")
+    if prod(shape) > MOST_CONSTANTS:
+        what = f"the array has {prod(shape):,} elements, more than {MOST_CONSTANTS:,}"
+        raise refused(what, "kernels hold constants in their text; pass a larger array at the call")
 
 
 def refused(what: str, hint: str, name: str = "", span: Span | None = None) -> Failed:

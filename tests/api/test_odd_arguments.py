@@ -69,3 +69,61 @@ def test_goals_that_cannot_be_written(goal: str) -> None:
     with pytest.raises(mdh.Failed) as failed:
         mdh.tune(SCALE, **{goal: LONG if goal == "jobs" else -LONG})  # type: ignore[arg-type]
     assert [d.code for d in failed.value.diagnostics] == ["F190" if goal == "budget" else "F196"]
+
+
+WEIGHTS = mdh.Source(
+    "f.c",
+    "void f(const float w[3], const float x[3], float y[3]) {\n"
+    "  for (int i = 0; i < 3; i++)\n    y[i] = w[i] * x[i];\n}\n",
+)
+ONES = np.ones(3, np.float32)
+
+
+class Raises:
+    def __array__(self) -> None:
+        raise RuntimeError
+
+
+class NoArray:
+    def __array__(self) -> list[int]:
+        return [1]
+
+
+@pytest.mark.parametrize("option", ["constants", "patterns"])
+@pytest.mark.parametrize(
+    "value", [[1.0, 2.0, 3.0], None, "w.npy", 3, Raises(), NoArray(), Moody(), memoryview(ONES)]
+)
+def test_constants_that_are_no_arrays(option: str, value: object) -> None:
+    with pytest.raises(TypeError, match=f"^{option} are arrays"):
+        mdh.check(WEIGHTS, machine="generic-cpu", **{option: {"w": value}})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("option", ["constants", "patterns"])
+@pytest.mark.parametrize("value", [ONES, None, "w", [("w", ONES)]], ids=["array", "none", "text", "list"])
+def test_constants_without_names(option: str, value: object) -> None:
+    with pytest.raises(TypeError, match=f"^{option} takes a mapping"):
+        mdh.check(WEIGHTS, machine="generic-cpu", **{option: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("option", ["constants", "patterns"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        ONES.astype(object), ONES.astype(np.complex64), ONES.astype(str), np.zeros(3, "f4,f4"), ONES[:2],
+        ONES[0], ONES[:0], np.zeros((3, 1), np.float32), np.broadcast_to(ONES[0], (10**6, 10**6)),
+        np.ma.masked_array(ONES, [0, 1, 0]), np.zeros(3, "M8[s]"),
+    ],
+)  # fmt: skip
+def test_arrays_that_are_no_constants(option: str, value: object) -> None:
+    with pytest.raises(mdh.Failed, match="C127"):
+        mdh.check(WEIGHTS, machine="generic-cpu", **{option: {"w": value}})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [ONES.astype(">f4"), np.ones((3, 2), np.float32, "F")[:, 0], ONES[::-1], np.ma.masked_array(ONES)],
+    ids=["big", "strided", "backward", "unmasked"],
+)
+def test_arrays_of_other_layouts(value: object) -> None:
+    plan = mdh.check(WEIGHTS, machine="generic-cpu", constants={"w": value})
+    assert plan.program.params == ("x", "y")

@@ -13,7 +13,7 @@ from pycparser import c_ast
 
 from mdh.frontend.c.ctypes_of import dimensions, scalar_type
 from mdh.frontend.c.own_functions import put
-from mdh.frontend.c.places import Places, base_of, nodes_in
+from mdh.frontend.c.places import Places, assigned, base_of, nodes_in
 from mdh.frontend.constant_arrays import (
     AT,
     THERE,
@@ -23,6 +23,7 @@ from mdh.frontend.constant_arrays import (
     no_array,
     number_text,
     packed,
+    refused,
 )
 from mdh.ir.dtype import F64, I32, DType
 
@@ -128,6 +129,10 @@ def bind_constants(
         if name not in arrays:
             raise no_array(name, arrays, function.decl.name)
         param = arrays[name]
+        written = next((n for n in nodes_in(function.body) if base_of(assigned(n)) == name), None)
+        if written is not None:
+            what = f"`{name}` is written, and no constant"
+            raise refused(what, "constants are arrays that are read alone", name, places.of(written))
         if not constant.pattern:
             params.remove(param)
             out.append(_declared(param, constant, scalar_type(param, places), places, cropped=cropped))
