@@ -1,7 +1,9 @@
 """Default schedules of einsums that no product of matrices is like: sums that cross two arrays, diagonals."""
 
 import re
+from dataclasses import replace
 from math import ceil
+from random import Random
 
 import numpy as np
 import pytest
@@ -11,20 +13,22 @@ from mdh.device.api import open_device
 from mdh.frontend.einsum.read import bound_text, read_bound
 from mdh.ir.program import Program
 from mdh.lower.run import lower
-from mdh.machine import load_machine
-from mdh.schedule.default import default_schedule
+from mdh.machine import Machine, load_machine
+from mdh.schedule.default import contraction_cpu, default_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
+from tests.support.random_sums import random_sum
 
 
 def _program(text: str, sizes: dict[str, int]) -> Program:
     return read_bound(bound_text(Source("<einsum>", text), sizes))
 
 
-def _steps(text: str, machine: str = "h100", target: str = "cuda", **sizes: int) -> str:
+def _steps(text: str, machine: str | Machine = "h100", target: str = "cuda", **sizes: int) -> str:
     """The derived schedule, which is legal."""
-    program, model = _program(text, sizes), load_machine(machine)
+    program = _program(text, sizes)
+    model = load_machine(machine) if isinstance(machine, str) else machine
     schedule = default_schedule(program, model, target)
     assert lower(check(program, schedule, model, target)).kernels
     return " ".join(print_schedule(schedule).split())
@@ -106,8 +110,15 @@ CASES = (
 @pytest.mark.parametrize(("text", "sizes"), CASES, ids=[text for text, _ in CASES])
 def test_they_are_right(text: str, sizes: dict[str, int]) -> None:
     """The schedule of a GPU, on integers."""
-    program, machine = _program(f"{text} : int", sizes), load_machine("oclgrind")
-    plan = check(program, default_schedule(program, machine, "opencl"), machine, "opencl")
+    _assert_right(
+        _program(f"{text} : int", sizes), text, sizes, load_machine("oclgrind"), "opencl", "oclgrind"
+    )
+
+
+def _assert_right(
+    program: Program, text: str, sizes: dict[str, int], machine: Machine, target: str, device: str
+) -> None:
+    plan = check(program, default_schedule(program, machine, target), machine, target)
     rng = np.random.default_rng(5)
     operands, result = text.split("->")
     arrays = {
@@ -116,5 +127,60 @@ def test_they_are_right(text: str, sizes: dict[str, int]) -> None:
     }
     want = np.einsum(text, *arrays.values())
     arrays["out"] = np.zeros([sizes[x] for x in result] or [1], np.int32)
-    open_device("oclgrind").build(emit(lower(plan), program)).call(arrays, {}).launch()
+    open_device(device).build(emit(lower(plan), program)).call(arrays, {}).launch()
     assert (arrays["out"].reshape(want.shape) == want).all()
+
+
+CPUS = (load_machine("generic-cpu"), replace(load_machine("generic-cpu"), vector_bytes=64, units=2))
+
+
+@pytest.mark.parametrize("cpu", CPUS, ids=["32 bytes", "64 bytes"])
+def test_vectors_go_along_what_factors_are_contiguous_along(cpu: Machine) -> None:
+    """Otherwise one factor is turned around as it is packed. Results are stored apart, which costs less, but
+    for short sums."""
+    long = _steps("ba,cb->ac", cpu, "c", a=512, b=512, c=512)
+    assert "in0:SM[1,2]" in long
+    assert "out:RM[2,1]" in long
+    short = _steps("ba,cb->ac", cpu, "c", a=4000, b=16, c=512)
+    assert "in1:SM[2,1]" in short
+    assert "out:RM[1,2]" in short
+
+
+def test_neighbours_of_a_product_are_one_dimension_on_a_cpu() -> None:
+    steps = _steps("abcd,cdef->abef", CPUS[1], "c", **dict.fromkeys("abcdef", 24))
+    assert "fuse a, b fuse e, f fuse c, d" in steps
+    assert "FOR.1" not in _steps("abcd,cdef->feba", CPUS[1], "c", **dict.fromkeys("abcdef", 24)), (
+        "24 columns are one panel of two vectors"
+    )
+
+
+def test_groups_share_columns_before_rows() -> None:
+    """Each group packs its own columns, so parts of the rows would pack all of them again."""
+    rows, columns, _ = _first(_steps("aab,bc->ac", CPUS[1], "c", a=256, b=256, c=256))
+    assert (rows, columns) == ("^", "64")
+    rows, columns, _ = _first(_steps("ab,bc->ac", CPUS[0], "c", a=4096, b=256, c=32))
+    assert int(rows) < 1024, "two panels would leave most cores idle"
+
+
+@pytest.mark.parametrize(("cpu", "lanes"), [(CPUS[0], 8), (CPUS[1], 16)], ids=["32 bytes", "64 bytes"])
+def test_rows_that_share_a_vector_are_summed_at_once(cpu: Machine, lanes: int) -> None:
+    steps = _steps("ab,b->a", cpu, "c", a=4096, b=4096)
+    assert f"( ^, {lanes} ) ( ^, ^ ; out:RM[1] )" in steps
+    assert "( 8, ^ )" in steps
+    assert "out:RM" not in _steps("ab->a", cpu, "c", a=4096, b=4096), "nothing is shared"
+
+
+def test_sums_and_maps_across_orders_go_by_small_tiles() -> None:
+    assert "( 64, 16 )" in _steps("ab,ba->", CPUS[1], "c", a=2048, b=2048)
+    assert "( 16, 32 ) ( in0:SM[2,1] ; ^ )" in _steps("ba->ab", CPUS[1], "c", a=500, b=500)
+    assert "SM" not in _steps("ab,ba->ab", CPUS[1], "c", a=500, b=500), "one factor is read along"
+
+
+@pytest.mark.parametrize("cpu", CPUS, ids=["32 bytes", "64 bytes"])
+@pytest.mark.parametrize("seed", range(6))
+def test_random_sums_are_right_on_a_cpu(seed: int, cpu: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On integers. Small products are shared as large ones are."""
+    monkeypatch.setattr(contraction_cpu, "ALONE", 0)
+    text, sizes = random_sum(Random(f"sums {seed}"))
+    program = _program(f"{text} : int", sizes)
+    _assert_right(program, text, sizes, cpu, "c", "c")

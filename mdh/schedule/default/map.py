@@ -7,6 +7,7 @@ from mdh.hardware import Layer, Space
 from mdh.ir.program import DimKind, Result
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, power_up, round_up
+from mdh.schedule.default.operands import shared_copy
 from mdh.schedule.default.outline import ScheduleBuilder, attribute, stageable, staged
 from mdh.schedule.default.shape import Shape, ShapeAccess
 from mdh.schedule.model import Mem, Unit
@@ -14,6 +15,8 @@ from mdh.schedule.model import Mem, Unit
 THREADS = 256
 TRANSPOSE = 32
 """Rows and columns of a transposed tile: one warp reads a row, one writes a column."""
+LINE = 64
+"""Bytes that a CPU's memory gives at once."""
 GROUPS_PER_CORE = 8
 ALONE = 1 << 12
 """Points of a map that one core has finished before another one has woken up."""
@@ -71,9 +74,29 @@ def map_cpu(outline: ScheduleBuilder, x: int, machine: Machine) -> None:
     if groups < wanted and not alone:
         tiles[x] = round_up(ceil_div(extents[x], ceil_div(wanted, groups)), 8 * lanes)
     outline.step(tiles, dict(block_axes(tiles, extents, machine)))
+    if lanes > 1:
+        _turn(outline, x, lanes)
     if lanes > 1 and outline.tiles[x] >= lanes:
         outline.step({**dict.fromkeys(dims, 1), x: lanes})
         outline.step({x: 1}, {x: Unit(Layer.VEC, "x")})
+
+
+def _turn(outline: ScheduleBuilder, x: int, lanes: int) -> None:
+    """Turns small tiles around as it copies them, where all inputs are contiguous along another dimension
+    than the output. So each of their lines is read once, and vectors need not gather their elements. Beside
+    inputs that are read along, gathering costs no more than the copy."""
+    shape = outline.shape
+    y = _transposed(shape, x)
+    moving = [a for a in shape.reads if shape.uses(a, x) and len(a.index) > 1]
+    if y is None or any(shape.contiguous(a) != y or shape.patterns(a.buffer) > 1 for a in moving):
+        return
+    names = [b for b in shape.inputs if any(a.buffer == b for a in moving) and stageable(shape, b)]
+    if {a.buffer for a in moving} - set(names):
+        return
+    line = LINE // max(map(shape.element_bytes, names))
+    tiles = {**dict.fromkeys(shape.of_kind(DimKind.CC), 1), x: 2 * lanes, y: line}
+    if all(outline.tiles[d] >= tiles[d] for d in (x, y)):
+        outline.step(tiles, entries={b: shared_copy(shape, b, x, pad=False) for b in names})
 
 
 def outer_tiles(shape: Shape, dims: list[int], wanted: int) -> dict[int, int]:

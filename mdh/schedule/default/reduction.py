@@ -9,7 +9,7 @@ from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.schedule.default.grid import AXES, block_axes, ceil_div, grid_size, power_up, round_up
 from mdh.schedule.default.joining import added
-from mdh.schedule.default.map import ALONE, GROUPS_PER_CORE, outer_tiles, vector_lanes
+from mdh.schedule.default.map import ALONE, GROUPS_PER_CORE, LINE, outer_tiles, vector_lanes
 from mdh.schedule.default.operands import diagonal_dims
 from mdh.schedule.default.outline import ScheduleBuilder, attribute, held, stageable, staged
 from mdh.schedule.default.shape import Shape, ShapeAccess
@@ -33,7 +33,12 @@ HELD = 160
 PART = 2048
 """The fewest iterations of a block that shares a sum along several dimensions."""
 SECTOR = 32
-"""Bytes that memory gives at once."""
+"""Bytes that a GPU's memory gives at once."""
+ROWS = 8
+"""Rows that a CPU sums at once. Their sums and what they share take 9 to 16 vector registers."""
+TURNED = 64
+"""Elements of the tiles of a CPU's sum along a dimension that only some inputs are contiguous along: each of
+their lines is used up while it is in the first cache."""
 
 
 def reduction(shape: Shape, machine: Machine, target: str, *, adding: bool = False) -> ScheduleBuilder:
@@ -304,6 +309,9 @@ def _cpu(outline: ScheduleBuilder, lane: int | None, machine: Machine) -> None:
     wanted = 1 if prod(extents) <= ALONE or shape.narrow else GROUPS_PER_CORE * machine.units
     lanes = 1 if lane is None else vector_lanes(shape, lane, machine)
     tiles = outer_tiles(shape, results, wanted)
+    row = None if lane is None else _shared_row(shape, lane)
+    if row in tiles and row is not None and lane in reduced:
+        tiles[row] = round_up(tiles[row], ROWS)
     if lane in tiles and lane is not None and lanes > 1:
         tiles[lane] = round_up(tiles[lane], 2 * lanes)
     groups = grid_size(block_axes(tiles, extents, machine), tiles, extents)
@@ -317,12 +325,53 @@ def _cpu(outline: ScheduleBuilder, lane: int | None, machine: Machine) -> None:
     if lanes == 1 or lane is None or outline.tiles[lane] < lanes or (lane in reduced and shape.keeps_order):
         return
     if lane in reduced:
-        outline.step(dict.fromkeys(results, 1))
-        outline.step({**dict.fromkeys(reduced, 1), lane: lanes})
-        outline.step({lane: 1}, {lane: Unit(Layer.VEC, "x")})
+        _along_sum(outline, lane, lanes)
         return
     width = 4 * lanes if outline.tiles[lane] >= 4 * lanes else lanes
     outline.step({**dict.fromkeys(results, 1), lane: width})
     outline.step(dict.fromkeys(reduced, 1), entries=held(shape))
     outline.step({lane: lanes})
     outline.step({lane: 1}, {lane: Unit(Layer.VEC, "x")})
+
+
+def _along_sum(outline: ScheduleBuilder, lane: int, lanes: int) -> None:
+    """Puts vector lanes along a reduced dimension. Several rows go along at once if they share an input,
+    which is loaded once for all of them. Small tiles use up the lines of inputs that are contiguous along
+    another reduced dimension."""
+    shape = outline.shape
+    results, reduced = (shape.of_kind(kind) for kind in (DimKind.CC, DimKind.PW))
+    row = _shared_row(shape, lane)
+    rows = {} if row is None else {row: ROWS}
+    outline.step({**dict.fromkeys(results, 1), **rows})
+    turned = [d for d in _turned(shape, lane) if d in reduced]
+    if turned:
+        outline.step({**dict.fromkeys(turned, TURNED), lane: max(lanes, LINE // shape.value_bytes)})
+    together = held(shape) if row is not None and outline.tiles[row] > 1 else {}
+    outline.step({**dict.fromkeys(reduced, 1), lane: lanes}, entries=together)
+    if together:
+        outline.step(dict.fromkeys(results, 1), attrs=(attribute("unroll"),))
+    outline.step({lane: 1}, {lane: Unit(Layer.VEC, "x")})
+
+
+def _shared_row(shape: Shape, lane: int) -> int | None:
+    """The largest dimension of the results along which an input that moves with the lanes stands still while
+    another one moves, or lies contiguous. None without any, or if a row has more than one result to hold."""
+    near = _turned(shape, lane)
+    moving = [a for a in shape.reads if a.buffer in shape.inputs and a.affine and shape.uses(a, lane)]
+    found = [
+        d
+        for d in shape.of_kind(DimKind.CC)
+        if shape.extents[d] >= ROWS and (d in near or len({shape.uses(a, d) for a in moving}) == 2)
+    ]
+    single = len(shape.stage.results) == len(shape.outputs) == 1
+    return max(found, key=lambda d: shape.extents[d], default=None) if single else None
+
+
+def _turned(shape: Shape, lane: int) -> list[int]:
+    """The dimensions along which inputs are contiguous that move with the lanes, but not line by line."""
+    found = (
+        shape.contiguous(a)
+        for a in shape.reads
+        if a.buffer in shape.inputs and a.affine and shape.uses(a, lane) and abs(shape.stride(a, lane)) != 1
+    )
+    return list(dict.fromkeys(d for d in found if d is not None and d != lane))
