@@ -16,7 +16,7 @@ from mdh.poly.recomputation import computed_twice
 
 FEW = 24
 """Operations and loads at a point of a reader that are cheaper than a way through memory. On one core, a mean
-of three rows of means of three elements (18) takes 0.2 of the time of two kernels, and the same of crosses
+of three rows of means of three elements (18) takes 0.3 of the time of two kernels, and the same of crosses
 of five elements (50) 0.7."""
 
 
