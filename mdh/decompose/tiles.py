@@ -218,7 +218,10 @@ def held_axes(
     axes = []
     for e, extent in zip(output, shape, strict=True):
         axes.append(held_axis(levels, movement(program, stage, e), extent, kept))
-    layout = tuple(range(len(axes))) if region.holding is None else region.holding.layout
+    layout = tuple(range(len(axes)))
+    if region.holding is not None and len(region.holding.layout) == len(axes):
+        # the entry may name another output of the result, of another rank
+        layout = region.holding.layout
     if cpu and region.space is Space.RM and partial:
         for lv in inside:
             if lv.layer is Layer.VEC and stage.dims[lv.dim].kind is DimKind.PW:

@@ -4,6 +4,7 @@ Source of the formalism: Rasch, "(De/Re)-Composition of Data-Parallel Computatio
 2024, section 2.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -82,6 +83,12 @@ class Operator:
         value = {"+": 0, "*": 1, "&": ones, "|": 0, "^": 0, "&&": 1, "||": 0,
                  "max": low, "min": high, "argmax": low, "argmin": high}[self.name]  # fmt: skip
         return Const(float(value) if t.is_float else int(value), t)
+
+
+def has_neutral(op: Operator, types: Sequence[DType]) -> bool:
+    """Whether to combine any value with the identity leaves it as it is. `5 || 0` is 1, and `m > x ? m : x`
+    is x where m is NaN."""
+    return op.name not in ("&&", "||") and not (op.takes and any(t.is_float for t in types))
 
 
 def component(number: int) -> str:

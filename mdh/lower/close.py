@@ -22,7 +22,7 @@ from mdh.lower.open_edges import open_part
 from mdh.lower.scope import Region, Scope
 from mdh.lower.threads import combine_threads, split_threads
 from mdh.lower.trip_counts import trip_counts
-from mdh.lower.write_back import at_coordinates, wide_stores, width
+from mdh.lower.write_back import at_coordinates, of_any_thread, wide_stores, width
 
 Inner = Callable[[Scope], list[Stmt]]
 
@@ -214,6 +214,9 @@ def _close_shared(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
     # where the stage reads its own output, those reads of device memory must be over as well
     scope_of = SyncScope.DEVICE if nest.stage.read & nest.stage.written else SyncScope.BLOCK
     meet = Barrier(scope_of, f"{region.bufs[0].name} is complete")
+    names = [var for axis in region.axes for var, _ in axis]
+    if len(set(names)) < len(names):
+        return [meet, *_by_variables(nest, region, sorted(set(names), key=names.index), scope)]
     lanes = width(nest, region, scope)
     counts = [*shape[:-1], shape[-1] // lanes] if lanes > 1 else shape
     dealt = deal(nest, counts, f"m_{region.bufs[0].name}")
@@ -226,3 +229,14 @@ def _close_shared(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
         body = _outward(nest, region, state, inner)
     unroll = lanes > 1 or _filled_once(nest, region)
     return [meet, *wrap(dealt, _guarded(nest, inner, None, body), unroll=unroll)]
+
+
+def _by_variables(nest: Nest, region: Region, names: list[str], scope: Scope) -> list[Stmt]:
+    """The same where a variable counts along several dimensions (`C[i][i + j]`): a region then has elements
+    that belong to no point. The threads go through the values of the variables."""
+    counts = [nest.levels.of_var(var).parts for var in names]
+    dealt = deal(nest, counts, f"m_{region.bufs[0].name}")
+    values = dict(zip(names, dealt.coordinates, strict=True))
+    inner = of_any_thread(scope, values)
+    body = _outward(nest, region, load_each(region.bufs, region.index(values)), inner)
+    return wrap(dealt, _guarded(nest, inner, None, body), unroll=_filled_once(nest, region))

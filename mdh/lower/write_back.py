@@ -1,7 +1,9 @@
 """Results that wait in shared memory are stored by all threads together: neighbours side by side, wide."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from mdh.hardware import Space
 from mdh.ir.affine import Affine
 from mdh.ir.construct import ZERO, digit
 from mdh.ir.expr import Const, Expr
@@ -15,7 +17,8 @@ VECTOR_BYTES = 16
 
 
 def at_coordinates(nest: Nest, region: Region, coordinates: tuple[Expr, ...], scope: Scope) -> Scope:
-    """`scope` where the region's variables are the digits of its element at `coordinates`."""
+    """`scope` where the region's variables are the digits of its element at `coordinates`. Threads take
+    elements that are not their own there."""
     values: dict[str, Expr] = {}
     for axis, extent, c in zip(region.axes, region.bufs[0].shape, coordinates, strict=True):
         whole = _whole(nest, axis)
@@ -24,7 +27,21 @@ def at_coordinates(nest: Nest, region: Region, coordinates: tuple[Expr, ...], sc
             values |= {var: c if var == whole else ZERO for var, _ in axis}
             continue
         values |= {var: digit(c, radix, nest.levels.of_var(var).parts, extent) for var, radix in axis}
-    return scope.with_values(values)
+    return of_any_thread(scope, values)
+
+
+def of_any_thread(scope: Scope, values: Mapping[str, Expr]) -> Scope:
+    """`scope` where variables stand for digits of elements of other threads. Copies in a thread's registers
+    that depend on them are not those elements'."""
+    foreign = (
+        key
+        for key, held in scope.live.items()
+        if held.buf.space is Space.RM and any(axis.low.names & values.keys() for axis in held.axes)
+    )
+    live = dict(scope.live)
+    for key in foreign:
+        del live[key]
+    return replace(scope, live=live).with_values(values)
 
 
 def _whole(nest: Nest, axis: Sequence[tuple[str, int]]) -> str | None:

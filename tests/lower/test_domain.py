@@ -195,3 +195,31 @@ def test_whole_parts_test_no_conditions() -> None:
     updates = re.findall(r"C_RM\[[^;]*\+=[^;]*;", code)
     assert any("?" in u for u in updates) and any("?" not in u for u in updates)
     assert "if (blk_i * 8 - blk_j * 8 >= -7)" in code
+
+
+FOREIGN = {
+    # row and column of an element follow from one variable
+    "i in two dimensions": (
+        """void f(const int x[12], int c[14][40]) { for (int i = 0; i < 12; i++)
+             for (int j = 0; j < 2; j++) c[i + 1][20 - i - j] = x[i] + j; }""",
+        """1: (de-)comp( 6, ^ ) ( ^ ; c:SM[2,1] ) ( THR.x, ^ )
+           2: (de-)comp( 2, 1 ) ( ^ ; ^ ) ( ^, ^ )
+           3: (de-)comp( 1, ^ ) ( ^ ; ^ ) ( ^, ^ )""",
+    ),
+    # threads finish elements that others have computed
+    "an epilogue of copies": (
+        """void f(const int x[16][4], const int z[16], int w[16]) { for (int i = 0; i < 16; i++) {
+             w[i] = -9; for (int j = 0; j < 4; j++) w[i] = x[i][j] > w[i] ? x[i][j] : w[i];
+             w[i] = w[i] > z[i] ? z[i] : w[i]; } }""",
+        """1: (de-)comp( 8, ^ ) ( ^, ^ ; ^ ) ( THR.x, ^ )
+           2: (de-)comp( 2, ^ ) ( ^, z:RM[1] ; w:SM[1] ) ( ^, ^ )
+           3: (de-)comp( 1, 1 ) ( ^, ^ ; ^ ) ( ^, ^ )""",
+    ),
+}
+
+
+@pytest.mark.parametrize("spec", ["oclgrind", pytest.param("cuda:0", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("name", FOREIGN)
+def test_threads_store_elements_of_others(name: str, spec: str) -> None:
+    text, schedule = FOREIGN[name]
+    assert _runs_right(read_program(Source("f.c", text)), parse_schedule(Source("s.mdh", schedule)), 1, spec)

@@ -29,7 +29,7 @@ from mdh.checker.rules.order import (
 from mdh.checker.rules.parallel import check_order, check_races
 from mdh.checker.rules.pipeline import check_pipeline
 from mdh.checker.rules.roles import check_inflight, check_promote, check_roles, check_turns
-from mdh.checker.rules.scatter import check_scatter
+from mdh.checker.rules.scatter import check_private, check_scatter
 from mdh.checker.rules.stores import check_boxed_stores, check_stores
 from mdh.checker.rules.stream import check_stream
 from mdh.checker.rules.tiles import check_tiles
@@ -74,6 +74,7 @@ PLAN_RULES = (
     check_strict_order,
     check_arrival_order,
     check_scatter,
+    check_private,
     check_visibility,
     check_combines,
     check_inward,

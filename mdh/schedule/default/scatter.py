@@ -3,6 +3,7 @@
 from math import prod
 
 from mdh.hardware import Layer, Space
+from mdh.ir.program import has_neutral
 from mdh.machine import Machine
 from mdh.schedule.default.grid import block_axes, ceil_div, power_up, round_up
 from mdh.schedule.default.outline import ScheduleBuilder, held
@@ -51,5 +52,7 @@ def _private(shape: Shape, machine: Machine) -> dict[str, Mem]:
     """The outputs in SM, if all of them fit and each element is updated more than once on average."""
     elements = [prod(shape.program.buffer_of[b].shape) for b in shape.outputs]
     size = sum(elements) * shape.value_bytes
-    worth = prod(shape.extents) >= 4 * sum(elements)
+    # K135: a copy joins all elements of the output
+    neutral = all(r.op is not None and has_neutral(r.op, r.types) for r in shape.stage.results)
+    worth = neutral and prod(shape.extents) >= 4 * sum(elements)
     return held(shape, Space.SM) if worth and size <= min(PRIVATE, machine.shared_per_block // 2) else {}
