@@ -145,13 +145,19 @@ def read_text(value: Mapping[str, Any]) -> KernelText:
         tuple(value["params"]),
         tuple(value["options"]),
         read_numerics(value["numerics"]),
-        tuple(Turns(*one, where=tuple(map(_read_function, where))) for one, where in value["loops"]),
+        tuple(map(_read_turns, value["loops"])),
     )
 
 
 def _turns_json(x: Turns) -> list[Any]:
     where = [[f.terms, f.const] for f in x.where]
     return [[x.name, x.var, x.trips, x.first, x.last, x.start, x.step], where]
+
+
+def _read_turns(value: list[Any]) -> Turns:
+    (name, var, trips, first, last, start, step), where = value
+    functions = tuple(map(_read_function, where))
+    return Turns(name, var, trips, first, last, start, step, where=functions)
 
 
 def _read_function(value: list[Any]) -> Affine:
