@@ -7,6 +7,8 @@ statements with the loops around them (`statements`). The modules here know no l
 `dependences` shows that the order of the text is kept. `fuse` and `scans` find updates and prefix sums.
 `shapes` derives the extents of pointers. `strict` checks --strict-fp. `program` checks the operators that the
 user states, and makes the stages. `typing_rules`, `conversions`, `guards`, `counters`, `tables` and `updates`
-say what expressions mean. `repair` makes loops of the program where no stages are right, with `renaming`,
-`parts`, `turning` and `blocking`; `packing` copies what stages in their turns read of their outputs.
+say what expressions mean.
+
+`repair` makes loops of the program where no stages would be right, with `renaming`, `parts`, `turning` and
+`blocking`. `packing` copies what stages in their turns read of their outputs.
 """

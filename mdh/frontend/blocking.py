@@ -60,6 +60,9 @@ def in_blocks(
 
     sums: a name for each statement, of the loop over the turns of a block.
     """
+    if not all(isinstance(s, Assign) for s in nest):
+        # a record takes no conditions for turns that are none of its loop
+        return None
     near: list[Statement] = []
     far: list[Statement] = []
     for n, s in enumerate(nest):
@@ -104,9 +107,9 @@ def _behind(s: Statement, loop: LoopVar, shift: int, blocks: Blocks, behind: Loo
 def _numbered(s: Statement, loop: LoopVar, shift: int, blocks: Blocks, inner: LoopVar) -> Statement:
     turn = blocks.first + Affine.var(inner.name)
     s = renumbered(s, {loop.name: to_expr(turn.shift(-shift))})
+    assert isinstance(s, Assign)
     conds = turn_conditions(turn, blocks.outer.extent * blocks.size, loop, shift)
-    assert isinstance(s, Assign) or not conds
-    return replace(s, conds=(*conds, *s.conds)) if isinstance(s, Assign) else s
+    return replace(s, conds=(*conds, *s.conds))
 
 
 def _untouched(n: int, nest: Sequence[Statement], choice: Choice, blocks: Blocks) -> tuple[Expr, ...] | None:

@@ -1,6 +1,6 @@
 """Proofs about integer sets, by isl.
 
 `legality` proves that the stages keep every dependence of the C text, `races` that the points of a stage may
-run in parallel, `coverage` that the tiles of a schedule cover each point once. `implied`, `widths` simplify
-conditions of statements and measure stages.
+run in parallel, `coverage` that the tiles of a schedule cover each point once. `implied` simplifies
+conditions, and `widths` measures stages.
 """

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -14,11 +15,15 @@ import pytest
 from mdh.device.api import open_device
 from mdh.device.protocols import Device
 from mdh.diagnostics import Failed
+from mdh.frontend import blocking, packing
 from mdh.frontend.c.read import read_program
+from mdh.ir.affine import Affine
+from mdh.ir.kernel import Launch
 from mdh.ir.program import Program
 from mdh.ir.turns import Turns, around, run_order, times
 from mdh.lower.run import lower
 from mdh.machine import load_machine
+from mdh.reference import evaluate
 from mdh.reference.interpreter import interpret_bounded
 from mdh.reference.numbers import numpy_dtype
 from mdh.schedule.model import Schedule
@@ -26,8 +31,9 @@ from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.target.folder import folder
+from mdh.target.host import in_loops
 from mdh.target.nvrtc import compile_cubin
-from mdh.target.text import KernelText
+from mdh.target.text import EntryPoint, KernelText
 from mdh.tuner.measure.wire import read_text, text_json
 from tests.soundness.verdict import EQUAL, compared
 from tests.support.native import compiler
@@ -185,6 +191,8 @@ def test_the_order_of_items_in_loops() -> None:
 def test_programs_on_devices(name: str, spec: str) -> None:
     if spec == "c" and compiler() is None:
         pytest.skip("no C compiler here")
+    if spec == "opencl:0" and name not in ("time steps", "two loops", "rows", "factors"):
+        pytest.skip("its kernels are those of oclgrind")
     program = _program(name)
     assert len(program.loops) == LOOPS[name]
     device = _device(spec)
@@ -261,3 +269,69 @@ def test_large_nests_are_answered_soon(line: str) -> None:
     with pytest.raises(Failed):
         read_program(Source("f.c", text))
     assert time.process_time() - start < 10
+
+
+FACTORS = """void f(double A[14][14], double w[14]) {
+  for (int i = 0; i < 14; i++) {
+    for (int j = 0; j < i; j++) {
+      for (int k = 0; k < j; k++) A[i][j] -= 0.125 * A[i][k] * A[j][k];
+      A[i][j] = A[i][j] - 0.25 * A[j][j];
+    }
+    for (int k = 0; k < i; k++) A[i][i] -= 0.125 * A[i][k] * A[i][k];
+    w[i] = A[i][i];
+  } }"""
+
+
+@pytest.mark.parametrize("size", [2, 3, 5])
+@pytest.mark.parametrize("name", ["cholesky", "factors", "elimination"])
+def test_turns_in_blocks(name: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of turns that do not divide the turns, with sums behind them and copies of what they read."""
+    monkeypatch.setattr(blocking, "BLOCK", size)
+    monkeypatch.setattr(blocking, "LEAST", 2)
+    monkeypatch.setattr(packing, "SMALLER", 1)
+    program = read_program(Source("f.c", FACTORS if name == "cholesky" else PROGRAMS[name]))
+    outer, inner = program.loops
+    assert (inner.trips, len(inner.where)) == (size, 1) and outer.first == 0
+    assert any(b.name.startswith("A_part") for b in program.buffers)
+    _means_what_c_says(program)
+
+
+def test_few_turns_are_in_no_blocks() -> None:
+    assert [x.var for x in read_program(Source("f.c", FACTORS)).loops] == ["k_3"]
+
+
+def _means_what_c_says(program: Program) -> None:
+    rng = np.random.default_rng(2)
+    arrays = {b.name: rng.uniform(1, 2, b.shape).astype(numpy_dtype(b.dtype)) for b in program.buffers
+              if not b.temp}  # fmt: skip
+    assert program.syntax is not None
+    judge = interpret_bounded(program.syntax, arrays, {})
+    assert compared(program, evaluate(program, arrays, {}), judge, "the Program") == EQUAL
+
+
+def test_turns_that_are_left_out() -> None:
+    inner = Turns("j", "j", 4, 0, 0, where=(Affine.of({"i": 1, "j": -1}, -1),))
+    loops = (Turns("i", "i", 4, 0, 0), inner)
+    assert [(at["i"], at["j"]) for _, at in run_order(loops, 1)] == [
+        (i, j) for i in range(4) for j in range(i)
+    ]
+    assert times(loops, 0) == 6
+    bounds = (Affine.of({"i": 1, "j": 1}, -3), Affine.of({"j": -1}, 2), Affine.of({"j": 2, "i": -1}, 1))
+    text = KernelText(
+        "f", "c", "m", "", (_entry("a"),), (), (), (), loops=(loops[0], replace(inner, where=bounds))
+    )
+    lines = in_loops(text, {"i": "i", "j": "j"}, lambda k: ["    a();"], [])
+    assert lines[1].strip() == "for (int j = -i + 3 > 0 ? -i + 3 : 0; j < 4 && j <= 2; ++j) {"
+    assert "if (2 * j - i + 1 < 0)" in lines[2]
+
+
+def _entry(name: str) -> EntryPoint:
+    return EntryPoint(name, "s", Launch((1, 1, 1), (1, 1, 1)), ())
+
+
+@pytest.mark.skipif(compiler() is None, reason="no C compiler here")
+def test_sums_whose_ends_turns_move_on_vectors() -> None:
+    """GCC 12 gave masked reads in front of the ends of sums wrong masks."""
+    text = PROGRAMS["back substitution"].replace("57", "100").replace("56", "99")
+    program, device = read_program(Source("f.c", text)), _device("c")
+    _runs_right(program, device, _text(program, device))

@@ -145,7 +145,7 @@ def read_text(value: Mapping[str, Any]) -> KernelText:
         tuple(value["params"]),
         tuple(value["options"]),
         read_numerics(value["numerics"]),
-        tuple(_read_turns(one) for one in value["loops"]),
+        tuple(map(_read_turns, value["loops"])),
     )
 
 
@@ -156,7 +156,8 @@ def _turns_json(x: Turns) -> list[Any]:
 
 def _read_turns(value: list[Any]) -> Turns:
     (name, var, trips, first, last, start, step), where = value
-    return Turns(name, var, trips, first, last, start, step, where=tuple(map(_read_function, where)))
+    functions = tuple(map(_read_function, where))
+    return Turns(name, var, trips, first, last, start, step, where=functions)
 
 
 def _read_function(value: list[Any]) -> Affine:

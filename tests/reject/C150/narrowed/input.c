@@ -1,7 +1,6 @@
 #include <stdint.h>
-void f(uint8_t y[8], const int a[8][6]) {
-  for (int i = 0; i < 8; i++)
-    for (int j = 0; j < 6; j++)
-      if (a[i][j] > y[i])
-        y[i] = a[i][j];
+void f(uint8_t y[1], const int a[6]) {
+  for (int j = 0; j < 6; j++)
+    if (a[j] > y[0])
+      y[0] = a[j];
 }

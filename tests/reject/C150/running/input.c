@@ -1,6 +1,5 @@
-void f(float y[8], const float a[8][6]) {
-  for (int i = 0; i < 8; i++)
-    for (int j = 0; j < 6; j++)
-      if (y[i] < 100)
-        y[i] += a[i][j];
+void f(float y[1], const float a[6]) {
+  for (int j = 0; j < 6; j++)
+    if (y[0] < 100)
+      y[0] += a[j];
 }
