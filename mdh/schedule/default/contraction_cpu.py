@@ -14,8 +14,11 @@ from mdh.schedule.model import ForEntry, Mem, Unit
 
 HEIGHTS = (6, 4, 5)
 """Rows of the register tile, the best first. With two vectors a row, 8 to 12 vector registers accumulate."""
+LOW = (4, 5, 6)
+"""The same with vectors along the rows of a panel: compilers then keep a value of each row, too, and of 16
+registers 6 rows leave too few."""
 TALL = (8, 7, 6, 5, 4)
-"""The same for machines with 32 registers, as those with registers of WIDE bytes have."""
+"""And for machines with 32 registers, as those with registers of WIDE bytes have."""
 WIDE = 64
 VECTORS = 2
 BROAD, BROAD_HEIGHTS = 4, (6, 7, 5)
@@ -69,14 +72,17 @@ def _along(shape: Shape, found: Contraction, machine: Machine) -> ScheduleBuilde
     if fetched:
         outline.step(dict.fromkeys(found.batch, 1), entries=fetched)
     panel = {column: width, **dict.fromkeys((*found.batch, *found.columns[1:]), 1)}
-    outline.step(panel, {column: ForEntry(1)}, entries=packed)
+    # vectors of columns come outside of rows, as later steps inherit it
+    first = {column: ForEntry(1)}
+    several = outline.tiles[column] > width
+    outline.step(panel, first, entries=packed)
     outline.step({**results, column: width, row: height})
     near = shape.contiguous(shape.writes[0]) == column
     outline.step(
         dict.fromkeys(found.reduced, 1), entries=held(shape) if near else held(shape, fastest=column)
     )
     if lanes > 1 and outline.tiles[column] >= lanes:
-        outline.step({row: 1, column: lanes}, attrs=(attribute("unroll"),))
+        outline.step({row: 1, column: lanes}, {} if several else first, attrs=(attribute("unroll"),))
         outline.step({column: 1}, {column: Unit(Layer.VEC, "x")})
     return outline
 
@@ -197,8 +203,8 @@ def _broad(shape: Shape, found: Contraction, lanes: int, machine: Machine) -> in
 
 def _height(extent: int, machine: Machine) -> int:
     """Rows of the register tile, such that the edge cuts none, if there is such a number."""
-    heights = TALL if machine.vector_bytes >= WIDE else HEIGHTS
-    return next((h for h in heights if extent % h == 0), min(HEIGHTS[1], extent))
+    heights = TALL if machine.vector_bytes >= WIDE else LOW
+    return next((h for h in heights if extent % h == 0), min(LOW[0], extent))
 
 
 def _blocks(shape: Shape, found: Contraction, width: int, height: int, machine: Machine) -> dict[int, int]:

@@ -67,7 +67,7 @@ class Work:
         passes = beside if fits else self.again * self.panels
         streamed = (passes * self.first + 2 * self.stored) / STREAMED / self.cycles
         time = 1 + self.packing * way.parts / self.rows + SEEN * max(0.0, streamed - HIDDEN)
-        waited = WAITED * units / groups if units > 1 else 0.0
+        waited = WAITED * units / min(groups, GROUPS_PER_CORE * units) if units > 1 else 0.0
         return time * ceil_div(groups, units) * units / groups + waited
 
 
@@ -99,7 +99,7 @@ def shared(
     )  # fmt: skip
     most = min(rows, max(GROUPS_PER_CORE * machine.units, ceil_div(2 * first, kept(machine))))
     ways = [Shared(*way) for way in product(range(1, most + 1), (*PANELS, panels)) if way[1] <= panels]
-    return min(ways, key=lambda way: (work.cost(way), -work.groups_of(way)))
+    return min(ways, key=lambda way: (work.cost(way), work.groups_of(way)))
 
 
 def kept(machine: Machine) -> int:
