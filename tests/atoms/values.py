@@ -183,5 +183,6 @@ def _operation(op: str, dtype: DType) -> Callable[[Any, Any], Any]:
 _OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "%": _remainder,
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
+    "!=": operator.ne,
     "&&": np.logical_and, "||": np.logical_or, "^": operator.xor, "&": operator.and_, "<<": operator.lshift,
 }  # fmt: skip
