@@ -1,5 +1,5 @@
-"""Histograms. K142: parallel units need an atomic to update the same element. K135: what no point updates keeps its
-value."""
+"""Histograms. K142: parallel units need an atomic to update the same element. K135: what no point updates
+keeps its value."""
 
 from collections.abc import Iterator
 
@@ -37,8 +37,8 @@ def check_scatter(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def check_private(subject: Subject) -> Iterator[Diagnostic]:
-    """K135. A copy of a scattered result begins at the operator's identity and joins the result afterwards, in
-    elements that no point updates, too. So the operator leaves any value as it is when it combines it with
+    """K135. A copy of a scattered result begins at the operator's identity and joins the result afterwards,
+    also in elements that no point updates. So the operator leaves any value as it is when it combines it with
     the identity."""
     if not subject.stage.scattered:
         return
