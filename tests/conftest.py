@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import zlib
 from functools import cache
 
 import pytest
@@ -33,6 +34,13 @@ os.environ.setdefault("MDH_DEVICE", "cuda:0" if _gpu_present() else "opencl:0")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the expected texts")
+    parser.addoption(
+        "--sample",
+        type=int,
+        default=1,
+        metavar="N",
+        help="of each test's cases, run the first and one in N more",
+    )
 
 
 @pytest.fixture
@@ -40,7 +48,29 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update-golden"))
 
 
+CHEAP = ("test_reject.py", "test_docs.py", "test_limits.py", "test_layering.py")
+"""Cases that take no time, and of which each stands for itself."""
+
+
+def _sampled(config: pytest.Config, items: list[pytest.Item], n: int) -> None:
+    """Leave out cases of tests that have many. Which ones depends on their names alone, so that a commit has
+    one verdict."""
+    seen: set[str] = set()
+    kept, left_out = [], []
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        first = test not in seen
+        seen.add(test)
+        whole = item.path.name in CHEAP or "gpu" in item.keywords
+        keep = first or whole or zlib.crc32(item.nodeid.encode()) % n == 0
+        (kept if keep else left_out).append(item)
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = kept
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--sample") > 1:
+        _sampled(config, items, config.getoption("--sample"))
     marked = [item for item in items if "gpu" in item.keywords]
     if marked and not _gpu_present():
         for item in marked:

@@ -66,6 +66,7 @@ def test_the_choice_is_the_default_schedule() -> None:
         assert schedule_of(one, plan, MACHINE) == default_schedule(one.shape.program, MACHINE, "cuda")
 
 
+@pytest.mark.slow
 def test_a_fit_finds_what_made_the_times(tmp_path: Path) -> None:
     known = table(read([made_up(tmp_path / "a.jsonl")]), MACHINE)
     far = replace(TRUTH, vector=5.0, loop=1.0, latency=50.0, block=1500.0, traffic=0.2, reached=0.35)
@@ -112,6 +113,7 @@ def test_machines_are_not_mixed(tmp_path: Path) -> None:
         read([tmp_path / "a.jsonl", other])
 
 
+@pytest.mark.slow
 def test_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fit", str(made_up(tmp_path / "a.jsonl")), "--turns", "1"]) == 0
     said = capsys.readouterr().out
