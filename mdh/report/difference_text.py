@@ -76,8 +76,8 @@ def section_rows(section: SectionChange) -> list[str]:
 
 
 def line_word(line: str) -> str:
-    """What a line is that is no step: `condition` or `dimensions`."""
-    return "condition" if line.startswith("where ") else "dimensions"
+    """What a line is that is no step: `condition`, `dimensions` or `way`."""
+    return {"where": "condition", "stage": "way"}.get(line.partition(" ")[0], "dimensions")
 
 
 def step_word(step: StepChange) -> str:

@@ -1,6 +1,7 @@
 """Stages that their readers compute: what the readers are then, what is said of them, and which ones default
 schedules choose."""
 
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from mdh.checker.inlining import staged
 from mdh.checker.open_default import default_for
 from mdh.checker.run import check
+from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
@@ -171,3 +173,12 @@ def test_spaces_and_neighbours_of_schedules_with_inline_stages() -> None:
 def test_the_difference_of_two_ways() -> None:
     one, two = differences(parsed(f"stage T inline\n{STEPS}"), parsed(f"stage T kernel\n{STEPS}"))
     assert (one.gone, one.come, two.same) == (("stage T inline",), ("stage T kernel",), True)
+
+
+def test_chains_of_values_that_are_written_twice_end() -> None:
+    names = [f"T{n}" for n in range(24)]
+    steps = [f"{EACH} {b}[i] = {a}[i] * {a}[63 - i];" for a, b in pairwise(["A", *names, "O"])]
+    program = read("\n".join([*(f"float {n}[64];" for n in names), *steps]))
+    assert 8 <= len(planned(program).inline) < 24
+    with pytest.raises(Failed, match="more than 4,096 parts"):
+        planned(program, "\n".join(f"stage {n} inline" for n in names))

@@ -18,6 +18,8 @@ FEW = 24
 """Operations and loads at a point of a reader that are cheaper than a way through memory. On one core, a mean
 of three rows of means of three elements (18) takes 0.3 of the time of two kernels, and the same of crosses
 of five elements (50) 0.7."""
+LARGE = 300
+"""Parts of an expression that compilers still look through."""
 
 
 def free_maps(program: Program, among: Collection[str]) -> tuple[str, ...]:
@@ -32,7 +34,9 @@ def free_maps(program: Program, among: Collection[str]) -> tuple[str, ...]:
         except InliningError:
             continue
         (one,) = tried.stages
-        if not one.kept and (_cheap(program, stage, one) or _once(stage, one)):
+        if one.kept or _grown(tried.program, one):
+            continue
+        if _cheap(program, stage, one) or _once(stage, one):
             program = tried.program
             found.append(stage.name)
     return tuple(reversed(found))
@@ -41,6 +45,13 @@ def free_maps(program: Program, among: Collection[str]) -> tuple[str, ...]:
 def _plain(stage: Stage) -> bool:
     """Whether the stage is a map. This says so of most others without a proof."""
     return not stage.scattered and all(d.kind is DimKind.CC for d in stage.dims)
+
+
+def _grown(program: Program, one: InlineStage) -> bool:
+    """Whether an expression of a reader becomes large. Values that are written twice double with each stage
+    of a chain."""
+    readers = [s for s in program.stages if s.name in one.readers]
+    return any(sum(1 for _ in walk(e)) > LARGE for s in readers for e in s.expressions())
 
 
 def _once(stage: Stage, one: InlineStage) -> bool:
@@ -60,4 +71,4 @@ def _cheap(program: Program, stage: Stage, one: InlineStage) -> bool:
     narrow = any(t in NARROW for t in types)
     costly = any(isinstance(n, Call) or (isinstance(n, Binary) and n.op in "/%") for n in nodes)
     count = sum(isinstance(n, Binary | Unary | Load | Cast) for n in nodes)
-    return not narrow and not costly and count * len(one.distinct) <= FEW
+    return not narrow and not costly and count * len(one.reads) <= FEW
