@@ -11,7 +11,7 @@ from tests.soundness.campaign import Part, summary
 from tests.soundness.data import elements
 from tests.soundness.expressions import PER, random_expressions
 from tests.soundness.faults import find
-from tests.soundness.generator import VARYING_FROM, random_statements
+from tests.soundness.generator import TURNED_FROM, VARYING_FROM, random_statements
 from tests.soundness.page import page, rows_of, seeds_text
 from tests.soundness.shrink import legal, shrunk
 from tests.soundness.statements import FORMS
@@ -22,6 +22,7 @@ from tests.support.native import compiler
 
 PROGRAMS, EXECUTED, EXPRESSIONS = range(1000, 1150), range(2000, 2025), range(300, 330)
 VARYING = range(VARYING_FROM + 5000, VARYING_FROM + 5080)
+TURNED = range(TURNED_FROM + 5000, TURNED_FROM + 5040)
 
 
 def _rows(setting: Setting, seeds: range) -> list[Row]:
@@ -37,6 +38,13 @@ def test_accepted_programs_mean_what_c_says() -> None:
 
 def test_programs_whose_bounds_vary_mean_what_c_says() -> None:
     rows = _rows(Setting(), VARYING)
+    assert not [r for r in rows if r.verdict.bad]
+    kinds, codes = summary(rows)
+    assert kinds["equal"] >= 0.3 * len(rows), (kinds, codes)
+
+
+def test_programs_that_carry_values_mean_what_c_says() -> None:
+    rows = _rows(Setting(), TURNED)
     assert not [r for r in rows if r.verdict.bad]
     kinds, codes = summary(rows)
     assert kinds["equal"] >= 0.3 * len(rows), (kinds, codes)

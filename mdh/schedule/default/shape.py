@@ -11,8 +11,8 @@ from mdh.ir.fusion import Group
 from mdh.ir.program import DimKind, Program, Stage
 from mdh.poly.widths import widths
 
-NARROW = 1 << 17
-"""Points of a turn that one core computes."""
+SMALL, NARROW = 1 << 15, 1 << 17
+"""Points of a turn that one core computes: of a whole box, and of a narrow part of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +74,12 @@ class Shape:
 
     @cached_property
     def narrow(self) -> bool:
-        """Whether a turn of the loops around the stage has so few points that one core computes them, where
-        tiles of all extents would leave most cores without any."""
-        found = widths(self.stage, self.program.turns) if self.program.turns else self.extents
-        return found != self.extents and prod(found) <= NARROW
+        """Whether one core computes a turn of the loops around the stage, because it has so few points. Tiles
+        of all extents would leave most cores without any where conditions choose a narrow part of them."""
+        if not self.program.turns:
+            return False
+        found = widths(self.stage, self.program.turns)
+        return prod(found) <= (SMALL if found == self.extents else NARROW)
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
