@@ -37,23 +37,25 @@ def compulsory_bytes(program: Program, stage: Stage) -> int:
         known = program.buffer_of[buffer]
         mine = [a.index for a in accesses if (a.buffer, a.store) == (buffer, store)]
         extents = (
-            _touched(stage, [index[k] for index in mine], whole) for k, whole in enumerate(known.shape)
+            _touched(program, stage, [index[k] for index in mine], whole)
+            for k, whole in enumerate(known.shape)
         )
         total += prod(extents) * known.dtype.bytes
     return total
 
 
-def _touched(stage: Stage, functions: Sequence[Affine | None], whole: int) -> int:
+def _touched(program: Program, stage: Stage, functions: Sequence[Affine | None], whole: int) -> int:
     """Of `whole` elements of a dimension those between the first and the last that the functions reach; of
     one function alone, which may have holes, no more than it has values."""
-    ranges = {str(d): (0, dim.extent - 1) for d, dim in enumerate(stage.dims)}
+    trips = {**{str(d): dim.extent for d, dim in enumerate(stage.dims)}, **program.levels}
+    ranges = {name: (0, n - 1) for name, n in trips.items()}
     known = [f for f in functions if f is not None]
     if len(known) < len(functions):
         return whole
     ends = [f.bounds(ranges) for f in known]
     extent = max(high for _, high in ends) - min(low for low, _ in ends) + 1
     if len(set(known)) == 1:
-        extent = min(extent, prod(stage.dims[int(name)].extent for name in known[0].names))
+        extent = min(extent, prod(trips[name] for name in known[0].names))
     return min(whole, extent)
 
 

@@ -49,7 +49,7 @@ class AccessGroup:
     @cached_property
     def dims(self) -> frozenset[int]:
         """Dimensions of the stage that the index names."""
-        return frozenset(int(name) for f in self.linear if f is not None for name in f.names)
+        return frozenset(int(n) for f in self.linear if f is not None for n in f.names if n.isdecimal())
 
     @cached_property
     def rows(self) -> int:
@@ -83,12 +83,13 @@ class AccessGroup:
 
 
 def affine_index(program: Program, stage: Stage, index: tuple[Expr, ...]) -> tuple[Affine, ...] | None:
-    """The indices as affine functions of the stage's dimensions; None if one is data (a gather)."""
+    """The indices as affine functions of the stage's dimensions, and of the units and loops around it by
+    name; None if one is data (a gather)."""
     names: dict[str, Expr] = {d.name: Var(str(n)) for n, d in enumerate(stage.dims)}
     out = []
     for e in index:
         function = from_expr(substitute(substitute(e, program.size_constants), names))
-        if function is None or any(not name.isdecimal() for name in function.names):
+        if function is None or any(not n.isdecimal() and n not in program.levels for n in function.names):
             return None
         out.append(function)
     return tuple(out)

@@ -266,6 +266,8 @@ class StagePlan:
     """Dimensions of the C that are one in `stage`."""
     decomposed: Tiles | None = field(default=None, compare=False, repr=False)
     """The tile tree; set once all fields above are settled."""
+    inner: tuple["InnerStage", ...] = ()
+    """The stages that this one's kernel computes where it stages their results, in the order of the C."""
 
     @property
     def tiles(self) -> Tiles:
@@ -329,11 +331,27 @@ class StagePlan:
 
 
 @dataclass(frozen=True)
+class InnerStage:
+    """A stage that the kernel of its reader computes, at the reader's step with index `step`, which stages
+    its results.
+
+    stage: as in the C. plan: of the stage that fills the staged tiles; its program's loops are the units and
+    loops around them. computed: how many points are computed in all.
+    """
+
+    stage: Stage
+    step: int
+    plan: StagePlan
+    computed: int
+
+
+@dataclass(frozen=True)
 class Plan:
     """The checked schedule of every stage. target: `cuda`, `opencl` or `c`; text: the schedule as text.
 
     program: what the C says. computed: the same as the kernels compute it: the `inline` stages are part of
-    those that read them. `stages` are the plans of its stages.
+    those that read them, and those inside of other stages' plans are left out. `stages` are the plans of its
+    stages.
     """
 
     program: Program
