@@ -23,6 +23,13 @@ def shared_bytes(plan: StagePlan, tiles: Tiles, *, cpu: bool) -> int:
     return inner + tiles.bytes_in(Space.SM) + (0 if cpu else combine_bytes(plan) + token_bytes(plan))
 
 
+def meets(plan: StagePlan) -> bool:
+    """Whether threads that compute the stage exchange values in shared memory before it is done."""
+    ways = {m for methods in plan.combines for m in methods}
+    exchanged = Combine.SHARED in ways or (Combine.SHUFFLE in ways and plan.threads % WARP > 0)
+    return exchanged or any(node.tile.space is Space.SM for node in plan.tiles.kept)
+
+
 def store_bytes(program: Program, plan: StagePlan, tiles: Tiles) -> int:
     """Bytes of shared memory through which `@store(tma)` passes results."""
     found = box_store(program, plan, tiles.levels)

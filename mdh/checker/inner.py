@@ -11,13 +11,14 @@ from mdh.decompose.accesses import access_groups
 from mdh.decompose.image import covers, image
 from mdh.diagnostics import Diagnostic
 from mdh.hardware import THREADED, Combine, Layer, Space
-from mdh.ir.inner import InnerError, box_of, computations, inner_view, level_turns
+from mdh.ir.inner import InnerError, Side, box_of, computations, inner_view, level_turns
 from mdh.ir.layout import Level
 from mdh.ir.plan import InnerStage, StagePlan
-from mdh.ir.program import DimKind, Program
+from mdh.ir.program import DimKind, Output, Program, Stage
 from mdh.ir.tile import Copy, Hold, Loop, nested
 from mdh.machine import Machine
 from mdh.schedule.model import Section, Within
+from mdh.source import Span
 
 ONCE, SHARED, REGISTERS, UNITS = "K122", "K152", "K153", "K125"
 WARP = 32
@@ -103,23 +104,15 @@ def _variables(plan: StagePlan) -> frozenset[str]:
 def _made(
     one: Inner, whole: Whole, around: _Around, written: dict[str, Section], found: list[Diagnostic]
 ) -> InnerStage | None:
-    step = one.step
-    assert step is not None
-    tiles = {b: one.copies(b)[0].tile for b in one.outputs}
     cpu = whole.machine.kind == "cpu"
-    levels = _levels_around(one.reader, step, shared=_space(one) is Space.SM, cpu=cpu)
     try:
-        axes = {b: t.axes for b, t in tiles.items()}
-        box = box_of(one.draft.program, one.stage, axes)
+        view = view_inside(one, cpu=cpu)
     except InnerError as unfit:
         found.append(one.wrong(PLACE, str(unfit), "leave `in` out"))
         return None
-    turns = (*(x for x in one.draft.program.loops if x.level), *level_turns(levels))
-    view = inner_view(one.draft.program, one.stage, axes, box, level_turns(levels))
-    mine = view.stages[0]
     draft = Draft(
-        view, mine, one.section.steps, whole.machine, one.draft.target, one.draft.deterministic,
-        one.section.span, around.taken,
+        view.program, view.stage, one.section.steps, whole.machine, one.draft.target,
+        one.draft.deterministic, one.section.span, around.taken,
     )  # fmt: skip
     plan, wrong = whole.check(draft, one.section)
     if plan is not None:
@@ -131,11 +124,33 @@ def _made(
         concrete(one.section, draft), name=one.stage.name, how=one.how, attrs=one.section.attrs
     )
     alone = around.alone or _space(one) is Space.RM
-    threads = plan.threads if cpu else around.threads
-    plan = _filled(plan, draft, whole, replace(around, threads=threads, alone=alone), written, found)
-    computed = computations(one.stage, box, turns)
-    found.extend(_once(one, computed, whole))
-    return InnerStage(one.stage, step, plan, computed)
+    inside = replace(around, threads=plan.threads, alone=alone)
+    plan = _filled(plan, draft, whole, inside, written, found)
+    computed = computations(one.stage, view.box, tuple(x for x in view.program.loops if x.level))
+    found.extend(_once(one, computed))
+    assert one.step is not None
+    return InnerStage(one.stage, one.step, plan, computed)
+
+
+@dataclass(frozen=True)
+class View:
+    """A stage as its steps see it inside of its reader: its box in place of its extents."""
+
+    program: Program
+    box: Mapping[str, Side]
+
+    @property
+    def stage(self) -> Stage:
+        return self.program.stages[0]
+
+
+def view_inside(one: Inner, *, cpu: bool) -> View:
+    """Requires what `misplaced` demands. Raises InnerError if the elements that are staged are no box."""
+    axes = {b: one.copies(b)[0].tile.axes for b in one.outputs}
+    assert one.step is not None
+    levels = _levels_around(one.reader, one.step, shared=_space(one) is Space.SM, cpu=cpu)
+    box = box_of(one.draft.program, one.stage, axes)
+    return View(inner_view(one.draft.program, one.stage, axes, box, level_turns(levels)), box)
 
 
 def _space(one: Inner) -> Space:
@@ -183,15 +198,14 @@ def _unread(one: Inner, plan: StagePlan, live: Live, whole: Whole) -> Iterator[D
             yield one.wrong(PLACE, what, f"`{g.buffer}:SM[…]`")
 
 
-def _outputs(whole: Whole, name: str) -> Iterator:
+def _outputs(whole: Whole, name: str) -> Iterator[Output]:
     stage = next(s for s in whole.program.stages if s.name == name)
     return (o for r in stage.results for o in r.outputs)
 
 
 def _units(one: Inner, plan: StagePlan, around: _Around, *, cpu: bool) -> Iterator[Diagnostic]:
-    """K125. Only threads, vectors and loops split the box. They are the reader's threads, or some of them if
-    none waits for another one. In registers each thread computes all that it reads. No reduction stops and
-    goes on."""
+    """K125. Only threads, vectors and loops split the box. The threads are the reader's, or some of them. In
+    registers each thread computes all that it reads. No reduction stops and goes on."""
     blocks = [x for x in (Layer.NOD, Layer.DEV, Layer.CLU, Layer.BLK) if plan.units(x) > 1]
     if blocks:
         what = f"its steps use {blocks[0]}, and the box belongs to one block"
@@ -212,12 +226,15 @@ def _units(one: Inner, plan: StagePlan, around: _Around, *, cpu: bool) -> Iterat
     elif _space(one) is Space.RM and used > 1:
         what = f"its results lie in registers of each thread, and its steps split them over {used} threads"
         yield one.wrong(UNITS, what, f"use loops, or `{one.outputs[0]}:SM[…]`")
+    elif _space(one) is Space.RM and any(n.tile.space is Space.SM for n in plan.tiles.kept):
+        what = "its results lie in registers of each thread, and its steps put tiles into SM, which belongs to all"
+        yield one.wrong(UNITS, what, f"RM in its steps, or `{one.outputs[0]}:SM[…]`")
     elif used > given:
         what = f"it uses {parts_of(used)}, and its reader has {given}"
         yield one.wrong(UNITS, what, "larger tiles in the entries of threads")
-    elif used < given and not around.alone and (need := _meeting(plan)):
-        what = f"it uses {used} of {given} threads, and {need}"
-        yield one.wrong(UNITS, what, f"split over all {given} threads")
+    elif used < given and given % WARP and any(Combine.SHUFFLE in m for m in plan.combines):
+        what = f"lanes of a warp combine its results, and the last of the reader's {given} threads are no warp"
+        yield one.wrong(UNITS, what, "`@combine(shared)`")
 
 
 def parts_of(n: int) -> str:
@@ -236,18 +253,7 @@ def _carried(plan: StagePlan) -> Iterator[tuple[int, str]]:
                 yield node.result, plan.stage.dims[summed[0]].name
 
 
-def _meeting(plan: StagePlan) -> str:
-    """Why all threads of a block must take part; empty if they need not."""
-    if any(Combine.SHARED in methods for methods in plan.combines):
-        return "threads combine their results in SM"
-    if any(Combine.SHUFFLE in methods for methods in plan.combines) and plan.threads % WARP:
-        return "lanes of a warp combine their results"
-    if any(node.tile.space is Space.SM for node in plan.tiles.kept):
-        return "its steps put tiles into SM, for which all threads wait"
-    return ""
-
-
-def _once(one: Inner, computed: int, whole: Whole) -> Iterator[Diagnostic]:
+def _once(one: Inner, computed: int) -> Iterator[Diagnostic]:
     attr = next((a for a in one.section.attrs if a.name == "once"), None)
     points = 1
     for d in one.stage.dims:
@@ -280,6 +286,6 @@ def _capacity(plan: StagePlan, draft: Draft, whole: Whole) -> Iterator[Diagnosti
         yield Diagnostic(REGISTERS, headline, place, help="smaller thread tiles", witness=witness)
 
 
-def _place(whole: Whole, name: str):
+def _place(whole: Whole, name: str) -> Span | None:
     how = whole.sections[name].how
     return how.span if isinstance(how, Within) else None

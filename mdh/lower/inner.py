@@ -7,18 +7,29 @@ reader are numbers in it. The tiles that the reader stages stand for the arrays 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from mdh.checker.footprint import meets
 from mdh.decompose.accesses import staged_groups
 from mdh.decompose.image import covers, image
 from mdh.hardware import Space
-from mdh.ir.construct import less
-from mdh.ir.expr import Const, Expr, Var
+from mdh.ir.construct import less, mod
 from mdh.ir.dtype import I32
-from mdh.ir.kernel import Comment, If, Stmt
+from mdh.ir.expr import Const, Expr, Var
+from mdh.ir.kernel import Alloc, Comment, For, If, Let, Stmt
 from mdh.ir.plan import InnerStage
-from mdh.ir.walk import rewritten, substitute_in, with_buffers
+from mdh.ir.walk import (
+    bodies,
+    reads,
+    rewritten,
+    statements,
+    substitute_in,
+    with_bodies,
+    with_buffers,
+    writes,
+)
 from mdh.lower.fold import folds_of
 from mdh.lower.launch import thread_lets
 from mdh.lower.nest import Nest
+from mdh.lower.passes.barriers import divergent_names, uniform
 from mdh.lower.regions import make_regions
 from mdh.lower.scope import Instance, Key, Scope
 
@@ -64,18 +75,58 @@ def emit_inner(
     mine = {b: tiles[b].buf for b in nest.stage.written}
     nest = replace(nest, placed={**nest.placed, **mine})
     alone = any(b.space is Space.RM for b in mine.values())
+    some = not (nest.cpu or alone) and nest.threads < outer.threads
+    together = some and meets(nest.plan)
+    if together:
+        nest = replace(nest, tid=outer.fresh(f"tid_{nest.stage.name}"))
     body = tuple(emit(nest, _served(nest, live, alone=alone)))
     names = {array: buf.name for array, buf in mine.items()}
     body = rewritten(body, lambda s: with_buffers(s, names))
     known = {v: _number(v, scope) for v in nest.program.levels if v in scope.values or v in scope.fixed}
     body = substitute_in(body, known)
     title = Comment(f"stage {nest.stage.name}")
-    if nest.cpu or outer.threads == 1 or alone:
+    if nest.cpu or alone:
         return [title, *body]
     body = (*thread_lets(nest), *body)
-    if nest.threads == outer.threads:
-        return [title, *body]
-    return [title, If(less(Var(nest.tid), nest.threads), body)]
+    among = less(Var(outer.tid), nest.threads)
+    if together:
+        # the others compute the same as some of these, for all must meet at barriers
+        copied = Let(nest.tid, mod(Var(outer.tid), nest.threads), below=nest.threads)
+        known = frozenset({outer.tid, nest.tid, *(lv.var for lv in nest.thread_levels())})
+        facts = frozenset(outer.declarations.shared), divergent_names(body, known)
+        return [title, copied, *_stored_by(among, body, *facts)]
+    return [title, If(among, body)] if some else [title, *body]
+
+
+def _stored_by(
+    among: Expr, body: tuple[Stmt, ...], shared: frozenset[str], divergent: frozenset[str]
+) -> list[Stmt]:
+    """The body in which threads store to shared memory only where `among` holds. What only some of them run
+    needs no barrier inside: it is one access to those who place barriers."""
+    out: list[Stmt] = []
+    for s in body:
+        every = list(statements((s,)))
+        written = [b for x in every for b in sorted(writes(x) & shared)]
+        read = {b for x in every for b in reads(x)}
+        apart = len(set(written)) == len(written) and not read & set(written)
+        if not written or isinstance(s, Let | Alloc):
+            out.append(s)
+        elif not bodies(s) or apart or not _entered(s, divergent):
+            out.append(If(among, (s,)))
+        else:
+            out.append(with_bodies(s, lambda b: tuple(_stored_by(among, b, shared, divergent))))
+    return out
+
+
+def _entered(s: Stmt, divergent: frozenset[str]) -> bool:
+    """Whether all threads take the same way through a loop or a branch."""
+    match s:
+        case For():
+            return all(uniform(e, divergent) for e in (s.start, s.stop, s.step))
+        case If():
+            return uniform(s.cond, divergent)
+        case _:
+            return False
 
 
 def _number(var: str, scope: Scope) -> Expr:
