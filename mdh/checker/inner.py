@@ -5,26 +5,26 @@ from dataclasses import dataclass, replace
 
 from mdh.checker.concrete import concrete
 from mdh.checker.footprint import register_words, shared_bytes, store_bytes
-from mdh.checker.inner_places import PLACE, Inner, misplaced, out_of_order
-from mdh.checker.subject import Draft, at, parts
+from mdh.checker.inner_places import PLACE, Inner, misplaced, out_of_order, unknown_readers
+from mdh.checker.inner_units import unfit_units
+from mdh.checker.subject import Draft, at
 from mdh.decompose.accesses import access_groups
 from mdh.decompose.image import covers, image
-from mdh.diagnostics import Diagnostic
-from mdh.hardware import THREADED, Combine, Layer, Space
+from mdh.diagnostics import Diagnostic, Failed
+from mdh.hardware import Space
 from mdh.ir.inner import InnerError, Side, box_of, computations, inner_view, level_turns
 from mdh.ir.layout import Level
 from mdh.ir.plan import InnerStage, StagePlan
-from mdh.ir.program import DimKind, Output, Program, Stage
-from mdh.ir.tile import Copy, Hold, Loop, nested
+from mdh.ir.program import Output, Program, Stage
+from mdh.ir.tile import Copy
 from mdh.machine import Machine
 from mdh.schedule.model import Section, Within
 from mdh.source import Span
 
-ONCE, SHARED, REGISTERS, UNITS = "K122", "K152", "K153", "K125"
-WARP = 32
+ONCE, SHARED, REGISTERS = "K122", "K152", "K153"
 Checked = tuple[StagePlan | None, list[Diagnostic]]
 Live = Mapping[str, Copy]
-"""The tiles of arrays that are nowhere else, by array."""
+"""The innermost tiles of arrays, by array."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,12 @@ class Whole:
 
 @dataclass(frozen=True)
 class _Around:
-    """What stands around a stage's plan. live: tiles that its stages may read; threads: of the block; alone:
-    whether each thread computes a box of its own."""
+    """What stands around a stage's plan. live: tiles that its stages may read. inner: arrays that are nowhere
+    else. threads: of those that compute it. alone: whether each thread computes a box of its own."""
 
     live: Live
     threads: int
+    inner: frozenset[str] = frozenset()
     alone: bool = False
     taken: frozenset[str] = frozenset()
 
@@ -88,8 +89,9 @@ def _filled(
         if wrong:
             found.extend(wrong)
             continue
-        live = _live(one, around.live, inner)
-        made = _made(one, whole, replace(around, live=live, taken=taken), written, found)
+        live = _live(one, around.live)
+        before = around.inner.union(*(x.stage.written for x in inner))
+        made = _made(one, whole, replace(around, live=live, inner=before, taken=taken), written, found)
         if made is not None:
             inner.append(made)
             taken |= _variables(made.plan)
@@ -116,20 +118,49 @@ def _made(
     )  # fmt: skip
     plan, wrong = whole.check(draft, one.section)
     if plan is not None:
-        wrong = [*_units(one, plan, around, cpu=cpu), *_unread(one, plan, around.live, whole)]
+        plan = replace(plan, near=_served(one, plan, around.live))
+        given = None if cpu else around.threads
+        wrong = [*unfit_units(one, plan, given, alone=around.alone), *_unread(one, plan, around, whole)]
     if plan is None or wrong:
         found.extend(wrong)
         return None
     written[one.stage.name] = replace(
         concrete(one.section, draft), name=one.stage.name, how=one.how, attrs=one.section.attrs
     )
-    alone = around.alone or _space(one) is Space.RM
+    alone = around.alone or one.space is Space.RM
     inside = replace(around, threads=plan.threads, alone=alone)
     plan = _filled(plan, draft, whole, inside, written, found)
     computed = computations(one.stage, view.box, tuple(x for x in view.program.loops if x.level))
     found.extend(_once(one, computed))
     assert one.step is not None
     return InnerStage(one.stage, one.step, plan, computed)
+
+
+def view_for(whole: Whole, name: str, target: str, *, deterministic: bool) -> "View":
+    """What the steps of an inner stage see, if its reader's steps have no holes. Raises Failed."""
+    section = whole.sections[name]
+    how = section.how
+    assert isinstance(how, Within)
+    found = list(unknown_readers(whole.program, {name: section}))
+    if found:
+        raise Failed(*found)
+    reader, program = whole.sections[how.reader], whole.program
+    stage, mine = (next(s for s in whole.program.stages if s.name == n) for n in (how.reader, name))
+    if isinstance(reader.how, Within):
+        view = view_for(whole, how.reader, target, deterministic=deterministic)
+        program, stage = view.program, view.stage
+    draft = Draft(program, stage, reader.steps, whole.machine, target, deterministic, reader.span)
+    plan, found = whole.check(draft, reader)
+    if plan is None:
+        raise Failed(*found)
+    one = Inner(mine, section, how, draft, plan, bool(reader.fuses))
+    found = list(misplaced(one))
+    if found:
+        raise Failed(*found)
+    try:
+        return view_inside(one, cpu=whole.machine.kind == "cpu")
+    except InnerError as unfit:
+        raise Failed(one.wrong(PLACE, str(unfit), "leave `in` out")) from unfit
 
 
 @dataclass(frozen=True)
@@ -148,13 +179,9 @@ def view_inside(one: Inner, *, cpu: bool) -> View:
     """Requires what `misplaced` demands. Raises InnerError if the elements that are staged are no box."""
     axes = {b: one.copies(b)[0].tile.axes for b in one.outputs}
     assert one.step is not None
-    levels = _levels_around(one.reader, one.step, shared=_space(one) is Space.SM, cpu=cpu)
+    levels = _levels_around(one.reader, one.step, shared=one.space is Space.SM, cpu=cpu)
     box = box_of(one.draft.program, one.stage, axes)
     return View(inner_view(one.draft.program, one.stage, axes, box, level_turns(levels)), box)
-
-
-def _space(one: Inner) -> Space:
-    return one.copies(one.outputs[0])[0].tile.space
 
 
 def _levels_around(plan: StagePlan, step: int, *, shared: bool, cpu: bool) -> list[Level]:
@@ -167,90 +194,44 @@ def _levels_around(plan: StagePlan, step: int, *, shared: bool, cpu: bool) -> li
     return [lv for lv in levels if (lv.var in outside or lv.var not in loops) and lv.var not in threads]
 
 
-def _live(one: Inner, outer: Live, before: list[InnerStage]) -> Live:
-    """The tiles of inner stages that are filled before the one at hand, and hold what it may read."""
+def _live(one: Inner, outer: Live) -> Live:
+    """The tiles that are filled before the stage at hand is computed."""
     order = one.reader.code_order
     assert one.step is not None
     place = order.index(one.step)
-    out = dict(outer)
-    for x in before:
-        if order.index(x.step) <= place:
-            names = {o.buffer for r in x.stage.results for o in r.outputs}
-            held = (c for c in one.reader.tiles.copies if c.step == x.step and c.tile.buffer in names)
-            out.update((c.tile.buffer, c) for c in held)
+    copies = (c for c in one.reader.tiles.copies if order.index(c.step) <= place and c.tile.slots == 1)
+    return {**outer, **{c.tile.buffer: c for c in copies if c.tile.buffer not in one.outputs}}
+
+
+def _served(one: Inner, plan: StagePlan, live: Live) -> dict[str, Space]:
+    """The arrays whose tiles hold all that the stage reads of them, and those that it writes."""
+    every = frozenset(lv.var for lv in plan.tiles.levels.all)
+    out = dict.fromkeys(one.outputs, one.space)
+    for buffer, copy in live.items():
+        groups = [g for g in access_groups(plan.program, plan.stage) if g.buffer == buffer and not g.store]
+        images = (not g.gather and image(plan.tiles.levels, g.affine, g.shifts, every) for g in groups)
+        near = copy.tile.space is Space.SM or one.space is Space.RM
+        if groups and near and all(x and covers(copy.tile.axes, x) for x in images):
+            out[buffer] = copy.tile.space
     return out
 
 
-def _unread(one: Inner, plan: StagePlan, live: Live, whole: Whole) -> Iterator[Diagnostic]:
+def _unread(one: Inner, plan: StagePlan, around: _Around, whole: Whole) -> Iterator[Diagnostic]:
     """K123. What the stage reads of other inner stages lies in their tiles."""
     mine = {o.buffer for n in whole.inside(one.stage.name) for o in _outputs(whole, n)}
-    every = frozenset(lv.var for lv in plan.tiles.levels.all)
-    for g in access_groups(plan.program, plan.stage):
-        if g.store or g.buffer in mine or g.buffer not in live:
-            continue
-        tile = live[g.buffer].tile
-        where = f"the tile of `{g.buffer}`"
-        if g.gather or not covers(tile.axes, image(plan.tiles.levels, g.affine, g.shifts, every)):
-            hint = f"stage `{g.buffer}` in larger tiles, or at a step farther outside"
-            yield one.wrong(PLACE, f"it reads elements of `{g.buffer}` that are not in {where}", hint)
-        elif tile.space is Space.RM and _space(one) is not Space.RM:
-            what = f"{where} lies in registers, and other threads need it"
-            yield one.wrong(PLACE, what, f"`{g.buffer}:SM[…]`")
+    for buffer in sorted((around.inner & one.stage.read) - mine - plan.near.keys()):
+        tile = around.live[buffer].tile if buffer in around.live else None
+        if tile is not None and tile.space is Space.RM and one.space is not Space.RM:
+            what = f"the tile of `{buffer}` lies in registers, and other threads need it"
+            yield one.wrong(PLACE, what, f"`{buffer}:SM[…]`")
+        else:
+            hint = f"stage `{buffer}` in larger tiles, or at a step farther outside"
+            yield one.wrong(PLACE, f"it reads elements of `{buffer}` that are not in its tile", hint)
 
 
 def _outputs(whole: Whole, name: str) -> Iterator[Output]:
     stage = next(s for s in whole.program.stages if s.name == name)
     return (o for r in stage.results for o in r.outputs)
-
-
-def _units(one: Inner, plan: StagePlan, around: _Around, *, cpu: bool) -> Iterator[Diagnostic]:
-    """K125. Only threads, vectors and loops split the box. The threads are the reader's, or some of them. In
-    registers each thread computes all that it reads. No reduction stops and goes on."""
-    blocks = [x for x in (Layer.NOD, Layer.DEV, Layer.CLU, Layer.BLK) if plan.units(x) > 1]
-    if blocks:
-        what = f"its steps use {blocks[0]}, and the box belongs to one block"
-        yield one.wrong(UNITS, what, "split the box over THR, WRP, VEC and loops")
-        return
-    if plan.atoms is not None or plan.roles is not None or plan.grid.persistent:
-        yield one.wrong(UNITS, "its steps use MMA, @roles or @persistent", "leave these out")
-    for result, carried in _carried(plan):
-        outputs = plan.stage.results[result].outputs
-        hint = f"hold its partial results: `{outputs[0].buffer}:RM[…]` at the step of that loop"
-        yield one.wrong(UNITS, f"the loop `{carried}` stops in the middle of its sums", hint)
-    if cpu:
-        return
-    used, given = plan.threads, around.threads
-    if around.alone and _space(one) is Space.SM:
-        what = "each thread computes the stage around it, and SM belongs to all"
-        yield one.wrong(UNITS, what, f"`{one.outputs[0]}:RM[…]`")
-    elif _space(one) is Space.RM and used > 1:
-        what = f"its results lie in registers of each thread, and its steps split them over {used} threads"
-        yield one.wrong(UNITS, what, f"use loops, or `{one.outputs[0]}:SM[…]`")
-    elif _space(one) is Space.RM and any(n.tile.space is Space.SM for n in plan.tiles.kept):
-        what = "its results lie in registers of each thread, and its steps put tiles into SM, which belongs to all"
-        yield one.wrong(UNITS, what, f"RM in its steps, or `{one.outputs[0]}:SM[…]`")
-    elif used > given:
-        what = f"it uses {parts_of(used)}, and its reader has {given}"
-        yield one.wrong(UNITS, what, "larger tiles in the entries of threads")
-    elif used < given and given % WARP and any(Combine.SHUFFLE in m for m in plan.combines):
-        what = f"lanes of a warp combine its results, and the last of the reader's {given} threads are no warp"
-        yield one.wrong(UNITS, what, "`@combine(shared)`")
-
-
-def parts_of(n: int) -> str:
-    return f"{n} threads"
-
-
-def _carried(plan: StagePlan) -> Iterator[tuple[int, str]]:
-    """Results that are reduced by loops outside of their outermost region, with the dimension of one."""
-    seen = set[int]()
-    for node, around in nested(plan.tiles.body):
-        if isinstance(node, Hold) and node.result not in seen:
-            seen.add(node.result)
-            dims = [x.level.dim for x in around if isinstance(x, Loop)]
-            summed = [d for d in dims if plan.stage.dims[d].kind is DimKind.PW]
-            if summed and plan.stage.results[node.result].op is not None:
-                yield node.result, plan.stage.dims[summed[0]].name
 
 
 def _once(one: Inner, computed: int) -> Iterator[Diagnostic]:
@@ -260,7 +241,8 @@ def _once(one: Inner, computed: int) -> Iterator[Diagnostic]:
         points *= d.extent
     if attr is None or computed <= points:
         return
-    headline = f"stage `{one.stage.name}` is computed more often than once: {computed} computations of {points} points"
+    count = f"{computed} computations of {points} points"
+    headline = f"stage `{one.stage.name}` is computed more often than once: {count}"
     hint = "larger tiles in its reader, a step farther outside, or leave `@once` out"
     witness = (("computed", computed), ("points", points))
     yield Diagnostic(ONCE, headline, at(attr.span), help=hint, witness=witness)
@@ -281,7 +263,9 @@ def _capacity(plan: StagePlan, draft: Draft, whole: Whole) -> Iterator[Diagnosti
         yield Diagnostic(SHARED, headline, place, help=hint, witness=(("bytes", used), ("limit", limit)))
     words, most = register_words(plan, plan.tiles), whole.machine.registers_per_thread
     if words > most:
-        headline = f"with {inside} a thread holds {words} registers of RM buffers, `{whole.machine.name}` has {most}"
+        headline = (
+            f"with {inside} a thread holds {words} registers of RM buffers, `{whole.machine.name}` has {most}"
+        )
         witness = (("registers", words), ("limit", most))
         yield Diagnostic(REGISTERS, headline, place, help="smaller thread tiles", witness=witness)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from mdh.checker.subject import Draft, at, listed
 from mdh.decompose.accesses import access_groups
 from mdh.diagnostics import Diagnostic
-from mdh.hardware import Combine, Engine, Layer
+from mdh.hardware import CacheHint, Combine, Engine, Layer, Space
 from mdh.ir.expr import Load, loads
 from mdh.ir.plan import StagePlan, Staging
 from mdh.ir.program import DimKind, Program, Result, Stage
@@ -48,6 +48,11 @@ class Inner:
         tiles = self.reader.tiles
         return tuple(c for c in tiles.copies if c.step == self.step and c.tile.buffer == buffer)
 
+    @property
+    def space(self) -> Space:
+        """Where the results lie. Requires what `misplaced` demands."""
+        return self.copies(self.outputs[0])[0].tile.space
+
     def wrong(self, code: str, why: str, help: str = "") -> Diagnostic:
         headline = f"stage `{self.stage.name}` cannot be computed in `{self.how.reader}`: {why}"
         return Diagnostic(code, headline, at(self.how.span), help=help)
@@ -55,9 +60,7 @@ class Inner:
 
 def unknown_readers(program: Program, sections: Mapping[str, Section]) -> Iterator[Diagnostic]:
     """K123. The reader of each inner stage is a stage behind it that has a kernel or is an inner one.
-
-    sections: of all stages that are left, by name.
-    """
+    sections: by name."""
     order = [s.name for s in program.stages]
     for name, section in sections.items():
         how = section.how
@@ -95,9 +98,21 @@ def misplaced(inner: Inner) -> Iterator[Diagnostic]:
         entry = f"write `{buffer}:SM[…]` at that step"
         if s is None or inner.staging(buffer) is None:
             what = f"step {inner.how.step} of `{inner.how.reader}` does not stage `{buffer}`"
-            yield inner.wrong(PLACE, what, entry if buffer in plan.stage.read else "name a stage that reads it")
+            yield inner.wrong(
+                PLACE, what, entry if buffer in plan.stage.read else "name a stage that reads it"
+            )
             return
     assert s is not None
+    order = plan.code_order
+    for buffer in inner.outputs:
+        outer = [
+            x for x in order[: order.index(s)] if any(g.buffer == buffer for g in plan.steps[x].stagings)
+        ]
+        if outer:
+            what = f"step {plan.steps[outer[0]].label} stages `{buffer}` farther outside"
+            yield inner.wrong(
+                PLACE, what, f"compute it there: `in {inner.how.reader}:{plan.steps[outer[0]].label}`"
+            )
     yield from _unfit_step(inner, s)
     for buffer in inner.outputs:
         yield from _unfit_reads(inner, s, buffer)
@@ -115,9 +130,10 @@ def _unfit_step(inner: Inner, s: int) -> Iterator[Diagnostic]:
     for buffer in inner.outputs:
         staging = inner.staging(buffer)
         assert staging is not None
-        if staging.engine is not Engine.PLAIN or staging.vec or staging.window or staging.multicast:
+        copied = staging.engine is not Engine.PLAIN or staging.vec or staging.cache is not CacheHint.DEFAULT
+        if copied or staging.window or staging.swizzle:
             what = f"`{buffer}` has attributes of a copy, and nothing is copied"
-            yield inner.wrong(PLACE, what, "leave `@copy` and `@window` out")
+            yield inner.wrong(PLACE, what, "leave `@copy`, `@window`, `@cache` and `@swizzle` out")
     tiles = plan.tiles
     outside = tiles.order[: tiles.order.index(s)]
     if any(getattr(lv, "layer", None) is Layer.VEC for lv in outside):
@@ -131,7 +147,7 @@ def _unfit_reads(inner: Inner, s: int, buffer: str) -> Iterator[Diagnostic]:
     if any(g.gather for g in groups):
         yield inner.wrong(PLACE, f"data decide which elements of `{buffer}` are read", "leave `in` out")
     elif len(groups) > 1:
-        what = f"`{plan.stage.name}` reads `{buffer}` along {len(groups)} different ways, each in a box of its own"
+        what = f"`{plan.stage.name}` reads `{buffer}` in {len(groups)} ways, each in a box of its own"
         yield inner.wrong(PLACE, what, "leave `in` out")
     for n, result in enumerate(plan.stage.results):
         if result.op is not None and any(x.buffer == buffer for x in _finishing(result)):
@@ -177,7 +193,11 @@ def out_of_order(whole: Program, inner: Inner, sections: Mapping[str, Section]) 
         for other in whole.stages:
             if other.name != inner.stage.name and buffer in other.written:
                 yield inner.wrong(ORDER, f"stage `{other.name}` writes `{buffer}`, too", "leave `in` out")
-            elif other.name != inner.stage.name and buffer in other.read and not _inside(inner, other, sections):
+            elif (
+                other.name != inner.stage.name
+                and buffer in other.read
+                and not _inside(inner, other, sections)
+            ):
                 at_step = f"step {inner.how.step} of `{inner.how.reader}`"
                 what = f"stage `{other.name}` reads `{buffer}` outside of {at_step}"
                 hint = f"compute `{other.name}` there, too, or leave `in` out"

@@ -2,8 +2,8 @@
 
 `T[i + 1] = f(A[i])` fills a tile that begins at element `low` of T. So the box begins at point low - 1, and
 `T_tile[i] = f(A[low - 1 + i])` is the stage that fills it. `low` is a function of the units and loops around
-the tile, which are numbers there, like those of loops around stages. Points of the box that the stage does not
-have are zero.
+the tile, which are numbers there, like those of loops around stages. Points of the box that the stage does
+not have are zero.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -77,9 +77,7 @@ def box_of(program: Program, stage: Stage, tiles: Tiles) -> dict[str, Side]:
     return sides
 
 
-def _side(
-    program: Program, stage: Stage, o: Output, k: int, e: Expr, axis: Axis
-) -> tuple[str, Side] | None:
+def _side(program: Program, stage: Stage, o: Output, k: int, e: Expr, axis: Axis) -> tuple[str, Side] | None:
     """The dimension in subscript k of an output, and the box along it; None for a constant."""
     f = from_expr(substitute(e, program.size_constants))
     names = {d.name for d in stage.dims}
@@ -162,9 +160,7 @@ def _result(program: Program, r: Result, tiles: Tiles, box: Mapping[str, Side], 
     first = r.values[0]
     value = guard.zero(first) if r.op is None else guard.other(first, _identity(r, r.types[0]))
     starts = tuple(None if s is None else guard.zero(s) for s in r.starts)
-    return replace(
-        r, values=(value, *map(guard.zero, r.values[1:])), starts=starts, outputs=outputs
-    )
+    return replace(r, values=(value, *map(guard.zero, r.values[1:])), starts=starts, outputs=outputs)
 
 
 def _identity(r: Result, t: DType) -> Const:

@@ -4,7 +4,7 @@ Only `mdh.check` makes Plans; `mdh.lower` accepts nothing else, so the type is t
 All `^`, aliases, defaults and fallbacks are resolved; every step, the implied last one included, is explicit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
@@ -268,6 +268,9 @@ class StagePlan:
     """The tile tree; set once all fields above are settled."""
     inner: tuple["InnerStage", ...] = ()
     """The stages that this one's kernel computes where it stages their results, in the order of the C."""
+    near: Mapping[str, Space] = field(default_factory=dict)
+    """Arrays that this stage reads and writes in tiles of the kernel that it is a part of, and where these
+    lie."""
 
     @property
     def tiles(self) -> Tiles:
@@ -343,6 +346,11 @@ class InnerStage:
     step: int
     plan: StagePlan
     computed: int
+
+
+def inner_arrays(plan: StagePlan) -> frozenset[str]:
+    """The arrays that a kernel has tiles of, and that are nowhere else."""
+    return frozenset[str]().union(*(x.stage.written | inner_arrays(x.plan) for x in plan.inner))
 
 
 @dataclass(frozen=True)

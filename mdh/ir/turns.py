@@ -11,8 +11,8 @@ class Turns:
     """A loop around items number `first` to `last`, which run in order in each of its `trips` turns.
 
     name: C's variable, which is start + step * turn. var: the number of the turn in expressions, from 0 on;
-    unique in the function. Loops of a sequence are nested or apart; outer ones come first. level: it stands for
-    a unit or loop of the kernel that computes the stage, and is affine like one.
+    unique in the function. Loops of a sequence are nested or apart; outer ones come first. level: it stands
+    for a unit or loop of the kernel that computes the stage, and is affine like one.
     """
 
     name: str
@@ -22,8 +22,8 @@ class Turns:
     last: int
     start: int = 0
     step: int = 1
-    level: bool = False
     span: Span | None = field(default=None, compare=False, repr=False)
+    level: bool = False
 
 
 Counters = Mapping[str, int]

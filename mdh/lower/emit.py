@@ -215,8 +215,7 @@ def _step(nest: Nest, number: int, scope: Scope) -> list[Stmt]:
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
     live = dict(scope.live)
     copies = plan_copies(nest, number, scope)
-    inner = computed_at(nest, number)
-    computed = {b for n in inner for b in n.stage.written}
+    computed = {b for n in computed_at(nest, number) for b in n.stage.written}
     for copy in copies:
         if copy.dst.buf.space is Space.RM:
             out.append(Alloc(copy.dst.buf))
@@ -230,11 +229,7 @@ def _step(nest: Nest, number: int, scope: Scope) -> list[Stmt]:
         live[copy.key] = copy.dst
     if not nest.cpu and any(copy.staging.engine == Engine.ASYNC for copy in copies):
         out.extend((Commit(), Wait(0)))
-    tiles = {c.staging.buffer: c for c in copies if c.staging.buffer in computed}
-    for n in inner:
-        filled_by = {b: tiles[b].dst for b in n.stage.written}
-        out.extend(emit_inner(nest, n, filled_by, live, scope, _inner_block))
-        live.update((tiles[b].key, tiles[b].dst) for b in n.stage.written)
+    out.extend(emit_inner(nest, number, copies, live, scope, _inner_block))
     slotted = any(copy.dst.buf.name in nest.declarations.synchronised for copy in copies)
     body = emit(nest, replace(scope, live=live, position=scope.position + 1))
     if not slotted:

@@ -4,7 +4,7 @@ Such a stage has a nest of its own, which shares the kernel's names and shared m
 reader are numbers in it. The tiles that the reader stages stand for the arrays that the stage writes.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from mdh.checker.footprint import meets
@@ -32,6 +32,7 @@ from mdh.lower.nest import Nest
 from mdh.lower.passes.barriers import divergent_names, uniform
 from mdh.lower.regions import make_regions
 from mdh.lower.scope import Instance, Key, Scope
+from mdh.lower.staged_copy import StagedCopy
 
 Emit = Callable[[Nest, Mapping[Key, Instance]], list[Stmt]]
 """Makes the body of a nest, given where the arrays that it reads lie."""
@@ -67,11 +68,24 @@ def computed_at(nest: Nest, step: int) -> list[Nest]:
 
 
 def emit_inner(
+    nest: Nest, step: int, copies: Iterable[StagedCopy], live: dict[Key, Instance], scope: Scope, emit: Emit
+) -> list[Stmt]:
+    """The stages that are computed at a step, in the place of some of its copies. live: the tiles around it,
+    and those of its other copies; receives the tiles of the stages."""
+    out: list[Stmt] = []
+    tiles = {c.staging.buffer: c for c in copies}
+    for inner in computed_at(nest, step):
+        mine = {b: tiles[b].dst for b in inner.stage.written}
+        out.extend(_filled(nest, inner, mine, live, scope, emit))
+        live.update((tiles[b].key, tiles[b].dst) for b in inner.stage.written)
+    return out
+
+
+def _filled(
     outer: Nest, nest: Nest, tiles: Mapping[str, Instance], live: Mapping[Key, Instance], scope: Scope,
     emit: Emit,
 ) -> list[Stmt]:  # fmt: skip
-    """The statements that fill the tiles. tiles: by the array that they stand for. live: the tiles around
-    the step, those of stages that are computed before included."""
+    """The statements that fill the tiles. tiles: by the array that they stand for."""
     mine = {b: tiles[b].buf for b in nest.stage.written}
     nest = replace(nest, placed={**nest.placed, **mine})
     alone = any(b.space is Space.RM for b in mine.values())
@@ -92,8 +106,8 @@ def emit_inner(
     if together:
         # the others compute the same as some of these, for all must meet at barriers
         copied = Let(nest.tid, mod(Var(outer.tid), nest.threads), below=nest.threads)
-        known = frozenset({outer.tid, nest.tid, *(lv.var for lv in nest.thread_levels())})
-        facts = frozenset(outer.declarations.shared), divergent_names(body, known)
+        threads = frozenset({outer.tid, nest.tid, *(lv.var for lv in nest.thread_levels())})
+        facts = frozenset(outer.declarations.shared), divergent_names(body, threads)
         return [title, copied, *_stored_by(among, body, *facts)]
     return [title, If(among, body)] if some else [title, *body]
 

@@ -13,14 +13,12 @@ from mdh.checker.run import check_stage
 from mdh.checker.subject import Draft
 from mdh.hardware import Space
 from mdh.ir.inner import InnerError
-from mdh.ir.plan import StagePlan
 from mdh.ir.program import Program, Stage
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
-from mdh.schedule.model import BufferPlace, Caret, Mem, Section, Within
+from mdh.schedule.model import BufferPlace, Caret, Mem, Schedule, Section, Within
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
-from mdh.schedule.model import Schedule
 from mdh.source import Source
 from tests.support.random_schedules import steps_of
 
@@ -197,9 +195,7 @@ class _Drawing:
                 self.fill(seen.program, seen.stage, inner.name, count)
 
 
-def _steps(
-    d: _Drawing, view: Program, stage: Stage, name: str, *, inner: bool, threads: int
-) -> Section:
+def _steps(d: _Drawing, view: Program, stage: Stage, name: str, *, inner: bool, threads: int) -> Section:
     lines = steps_of(d.rng, view, stage, d.machine, inner=inner, threads=threads)
     text = "\n".join([f"stage {name} {{", *lines, "}"])
     (section,) = parse_schedule(Source("drawn.mdh", text)).sections
