@@ -53,9 +53,11 @@ class Inner:
         """Where the results lie. Requires what `misplaced` demands."""
         return self.copies(self.outputs[0])[0].tile.space
 
-    def wrong(self, code: str, why: str, help: str = "") -> Diagnostic:
+    def wrong(self, code: str, why: str, help: str, other: Stage | None = None) -> Diagnostic:
+        """other: the stage in the way."""
         headline = f"stage `{self.stage.name}` cannot be computed in `{self.how.reader}`: {why}"
-        return Diagnostic(code, headline, at(self.how.span), help=help)
+        named = () if other is None else at(other.span, f"stage `{other.name}`")
+        return Diagnostic(code, headline, (*at(self.how.span), *named), help=help)
 
 
 def unknown_readers(program: Program, sections: Mapping[str, Section]) -> Iterator[Diagnostic]:
@@ -192,7 +194,8 @@ def out_of_order(whole: Program, inner: Inner, sections: Mapping[str, Section]) 
             yield inner.wrong(ORDER, what, "leave `in` out")
         for other in whole.stages:
             if other.name != inner.stage.name and buffer in other.written:
-                yield inner.wrong(ORDER, f"stage `{other.name}` writes `{buffer}`, too", "leave `in` out")
+                what = f"stage `{other.name}` writes `{buffer}`, too"
+                yield inner.wrong(ORDER, what, "leave `in` out", other)
             elif (
                 other.name != inner.stage.name
                 and buffer in other.read
@@ -201,13 +204,13 @@ def out_of_order(whole: Program, inner: Inner, sections: Mapping[str, Section]) 
                 at_step = f"step {inner.how.step} of `{inner.how.reader}`"
                 what = f"stage `{other.name}` reads `{buffer}` outside of {at_step}"
                 hint = f"compute `{other.name}` there, too, or leave `in` out"
-                yield inner.wrong(ORDER, what, hint)
+                yield inner.wrong(ORDER, what, hint, other)
     if own := sorted(inner.stage.read & inner.stage.written):
         yield inner.wrong(ORDER, f"it goes on with what is in `{own[0]}`", "leave `in` out")
     for other in whole.stages[first + 1 : last + 1]:
         if changed := sorted(other.written & inner.stage.read):
             what = f"stage `{other.name}` changes `{changed[0]}`, which it reads"
-            yield inner.wrong(ORDER, what, "leave `in` out")
+            yield inner.wrong(ORDER, what, "leave `in` out", other)
 
 
 def _how(sections: Mapping[str, Section], name: str) -> object:
