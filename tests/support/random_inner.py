@@ -49,9 +49,12 @@ def random_inner(seed: int) -> RandomInner:
     d.floats = d.chance(0.6)
     for name in "AB":
         _declare(d, name, tuple(d.rng.randint(4, 14) for _ in range(2)))
-    for n in range(d.rng.choice((1, 1, 2, 2, 3))):
-        _stage(d, f"T{n}", last=False)
-    _stage(d, "O", last=True)
+    if d.chance(0.3):
+        _rows(d)
+    else:
+        for n in range(d.rng.choice((1, 1, 2, 2, 3))):
+            _stage(d, f"T{n}", last=False)
+        _stage(d, "O", last=True)
     own = "".join(f"  {_declared(d, n)};\n" for n in d.made[:-1])
     params = f"const {_declared(d, 'A')}, const {_declared(d, 'B')}, {_declared(d, 'O')}"
     d.text = f"#include <stdint.h>\nvoid inner({params}) {{\n{own}{''.join(d.nests)}}}\n"
@@ -64,6 +67,33 @@ def _declare(d: RandomInner, name: str, shape: Shape) -> None:
 
 def _declared(d: RandomInner, name: str) -> str:
     return f"{d.types[name]} {name}{''.join(f'[{n}]' for n in d.shapes[name])}"
+
+
+def _rows(d: RandomInner) -> None:
+    """Sums or maxima of rows, each of which the next one may read, and a map that reads all."""
+    m, n = d.shapes["A"]
+    m -= (halo := d.rng.choice((0, 0, 1)))
+    row = "A[i][j]" if d.chance(0.8) else "A[i][j] * A[i][j]"
+    for k in range(d.rng.choice((1, 2, 2, 3))):
+        _declare(d, f"T{k}", (m,))
+        value = row
+        for name in d.made:
+            value += f" {d.rng.choice('+-')} {name}[i]" if d.chance(0.7) else ""
+        update = f"T{k}[i] += {value};"
+        if d.chance(0.3):
+            update = f"T{k}[i] = T{k}[i] > {value} ? T{k}[i] : {value};"
+        last = "T0[i] = T0[i] + 1;" if k == 0 and d.chance(0.4) else ""
+        d.nests.append(
+            f"  for (int i = 0; i < {m}; i++) {{\n    T{k}[i] = 0;\n"
+            f"    for (int j = 0; j < {n}; j++) {update}\n    {last}\n  }}\n"
+        )
+        d.made.append(f"T{k}")
+    _declare(d, "O", (m - halo, n))
+    reads = "".join(f" {d.rng.choice('+-')} {x}[i{' + 1' * d.chance(0.4 * halo)}]" for x in d.made)
+    d.nests.append(
+        f"  for (int i = 0; i < {m - halo}; i++)\n    for (int j = 0; j < {n}; j++) O[i][j] = A[i][j]{reads};\n"
+    )
+    d.made.append("O")
 
 
 def _stage(d: RandomInner, name: str, *, last: bool) -> None:
@@ -169,10 +199,7 @@ class _Drawing:
             if inner.name in self.sections or rng.random() < 0.1:
                 continue
             section = self.sections[name]
-            entry = _with_entry(rng, view, section, buffer, self.machine.kind == "cpu")
-            if entry is None:
-                continue
-            changed, label = entry
+            changed, label = _with_entry(rng, view, stage, section, buffer)
             draft = Draft(view, stage, changed.steps, self.machine, self.target, False)
             plan, _ = check_stage(draft, changed)
             if plan is None:
@@ -191,7 +218,7 @@ class _Drawing:
             drawn = _steps(self, seen.program, seen.stage, inner.name, inner=True, threads=wanted)
             self.sections[name] = changed
             self.sections[inner.name] = replace(drawn, how=how)
-            if rng.random() < 0.5:
+            if rng.random() < 0.85:
                 self.fill(seen.program, seen.stage, inner.name, count)
 
 
@@ -203,21 +230,36 @@ def _steps(d: _Drawing, view: Program, stage: Stage, name: str, *, inner: bool, 
 
 
 def _with_entry(
-    rng: Random, view: Program, section: Section, buffer: str, cpu: bool
-) -> tuple[Section, int] | None:
+    rng: Random, view: Program, stage: Stage, section: Section, buffer: str
+) -> tuple[Section, int]:
     """The section with the array at one of its steps, and the label of that step."""
-    inputs = view.inputs(view.stages[-1]) if len(view.stages) > 1 else view.inputs(view.stages[0])
-    place = inputs.index(buffer)
+    inputs = view.inputs(stage)
     steps = list(section.steps)
-    at = rng.randrange(len(steps))
-    rank = len(view.buffer_of[buffer].shape)
-    layout = rng.sample(range(1, rank + 1), rank) if rng.random() < 0.3 else list(range(1, rank + 1))
+    known = [
+        n for n, s in enumerate(steps) if any(_staged(e, b) for b, e in zip(inputs, s.inputs, strict=True))
+    ]
+    # often where others are
+    at = rng.choice(known) if known and rng.random() < 0.5 else rng.randrange(len(steps))
     region = Space.RM if rng.random() < 0.15 else Space.SM
     for n, step in enumerate(steps):
-        value = BufferPlace(buffer, region, tuple(layout)) if n == at else Caret()
         entries = list(step.inputs)
-        entries[place] = Mem(value)
+        value = _entry(rng, view, buffer, region) if n == at else Caret()
+        entries[inputs.index(buffer)] = Mem(value)
+        if n == at and "A" in inputs and rng.random() < 0.3 and not entries[inputs.index("A")].attrs:
+            entries[inputs.index("A")] = Mem(_entry(rng, view, "A", Space.SM))
         attrs = tuple(a for a in step.attrs if a.name != "stages") if n == at else step.attrs
         steps[n] = replace(step, inputs=tuple(entries), attrs=attrs)
     label = steps[at].label
     return replace(section, steps=tuple(steps)), at + 1 if label is None else label
+
+
+def _staged(entry: Mem, buffer: str) -> bool:
+    """Whether an entry stages an array that a stage makes."""
+    return isinstance(entry.value, BufferPlace) and buffer.startswith("T")
+
+
+def _entry(rng: Random, view: Program, buffer: str, region: Space) -> BufferPlace:
+    order = list(range(1, len(view.buffer_of[buffer].shape) + 1))
+    if rng.random() < 0.3:
+        rng.shuffle(order)
+    return BufferPlace(buffer, region, tuple(order))
