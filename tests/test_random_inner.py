@@ -1,5 +1,7 @@
-"""Random programs of two to four stages, some of them inside of their reader's kernel: the results are those of
-the C text, there are no races, and nothing is read that has not been written."""
+"""Random programs of two to four stages, some of them inside of their reader's kernel.
+
+The results are those of the C text, there are no races, and nothing is read that has not been written.
+"""
 
 import os
 from collections import Counter
@@ -83,19 +85,19 @@ def test_cuda_compiles(seed: int) -> None:
 
 
 def test_many_are_legal_and_many_are_not() -> None:
-    """The plans alone, for a GPU."""
-    machine, seen = load_machine("h100"), Counter[str]()
+    """The plans alone, for a CPU."""
+    machine, seen = load_machine("generic-cpu"), Counter[str]()
     for seed in range(40):
         program = program_of(seed)
-        text = None if program is None else inner_schedule(program, machine, "cuda", seed)
+        text = None if program is None else inner_schedule(program, machine, "c", seed)
         if program is None or text is None:
             continue
         try:
-            plan = planned(program, parse_schedule(Source("inner.mdh", text)), machine, "cuda")
+            plan = planned(program, parse_schedule(Source("inner.mdh", text)), machine, "c")
         except Failed as failed:
             seen.update({d.code for d in failed.diagnostics})
             continue
         seen["legal"] += 1
         seen["chains"] += any(x.plan.inner for s in plan.stages for x in s.inner)
-    assert seen["legal"] >= 12 and seen["chains"] >= 1
+    assert seen["legal"] >= 12 and seen["chains"] >= 2
     assert {"K124", "K125"} <= seen.keys()

@@ -125,7 +125,7 @@ def _unfit_step(inner: Inner, s: int) -> Iterator[Diagnostic]:
     if step.stages > 1:
         yield inner.wrong(PLACE, f"step {step.label} has @stages({step.stages})", "leave `@stages` out there")
     if plan.roles is not None or plan.streamed or plan.atoms is not None:
-        what = "@roles" if plan.roles else "@combine(stream)" if plan.streamed else "MMA"
+        what = "@roles" if plan.roles else "@combine(stream)" if plan.streamed else str(Layer.MMA)
         yield inner.wrong(PLACE, f"its reader uses {what}", f"a reader without {what}")
     if any(x.engine is Engine.TMA for x in step.stagings):
         yield inner.wrong(PLACE, f"step {step.label} copies with `tma`", "use `@copy(async)` or a plain copy")

@@ -90,9 +90,8 @@ def _rows(d: RandomInner) -> None:
         d.made.append(f"T{k}")
     _declare(d, "O", (m - halo, n))
     reads = "".join(f" {d.rng.choice('+-')} {x}[i{' + 1' * d.chance(0.4 * halo)}]" for x in d.made)
-    d.nests.append(
-        f"  for (int i = 0; i < {m - halo}; i++)\n    for (int j = 0; j < {n}; j++) O[i][j] = A[i][j]{reads};\n"
-    )
+    loops = f"  for (int i = 0; i < {m - halo}; i++)\n    for (int j = 0; j < {n}; j++)"
+    d.nests.append(f"{loops} O[i][j] = A[i][j]{reads};\n")
     d.made.append("O")
 
 
@@ -235,9 +234,8 @@ def _with_entry(
     """The section with the array at one of its steps, and the label of that step."""
     inputs = view.inputs(stage)
     steps = list(section.steps)
-    known = [
-        n for n, s in enumerate(steps) if any(_staged(e, b) for b, e in zip(inputs, s.inputs, strict=True))
-    ]
+    entered = [zip(s.inputs, inputs, strict=True) for s in steps]
+    known = [n for n, each in enumerate(entered) if any(_staged(e, b) for e, b in each)]
     # often where others are
     at = rng.choice(known) if known and rng.random() < 0.5 else rng.randrange(len(steps))
     region = Space.RM if rng.random() < 0.15 else Space.SM
