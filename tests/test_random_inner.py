@@ -99,5 +99,5 @@ def test_many_are_legal_and_many_are_not() -> None:
             continue
         seen["legal"] += 1
         seen["chains"] += any(x.plan.inner for s in plan.stages for x in s.inner)
-    assert seen["legal"] >= 12 and seen["chains"] >= 2
+    assert seen["legal"] >= 12 and seen["chains"] >= 1
     assert {"K124", "K125"} <= seen.keys()

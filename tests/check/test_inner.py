@@ -1,4 +1,4 @@
-"""Stages inside of their reader's kernel: how often they are computed, what is said of them, and their holes."""
+"""Stages inside of their reader's kernel: how often they are computed, what is said of them, their holes."""
 
 from itertools import product
 from math import prod
