@@ -17,8 +17,17 @@ WARP = 32
 
 
 def shared_bytes(plan: StagePlan, tiles: Tiles, *, cpu: bool) -> int:
-    """Bytes of shared memory of a block: staged inputs in all slots, regions, and scratch of combines."""
-    return tiles.bytes_in(Space.SM) + (0 if cpu else combine_bytes(plan) + token_bytes(plan))
+    """Bytes of shared memory of a block: staged inputs in all slots, regions, and scratch of combines, also
+    those of stages that its kernel computes for itself."""
+    inner = sum(shared_bytes(x.plan, x.plan.tiles, cpu=cpu) for x in plan.inner)
+    return inner + tiles.bytes_in(Space.SM) + (0 if cpu else combine_bytes(plan) + token_bytes(plan))
+
+
+def meets(plan: StagePlan) -> bool:
+    """Whether threads that compute the stage exchange values in shared memory before it is done."""
+    ways = {m for methods in plan.combines for m in methods}
+    exchanged = Combine.SHARED in ways or (Combine.SHUFFLE in ways and plan.threads % WARP > 0)
+    return exchanged or any(node.tile.space is Space.SM for node in plan.tiles.kept)
 
 
 def store_bytes(program: Program, plan: StagePlan, tiles: Tiles) -> int:
@@ -38,11 +47,14 @@ def token_bytes(plan: StagePlan) -> int:
 
 def register_words(plan: StagePlan, tiles: Tiles) -> int:
     """32-bit registers that a thread's RM buffers take; addresses and temporaries come on top. With
-    `@promote` the sums are held twice."""
+    `@promote` the sums are held twice. Of the stages that a kernel computes for itself, one at a time has
+    registers."""
+    inner = max((register_words(x.plan, x.plan.tiles) for x in plan.inner), default=0)
     held = [node for node in tiles.kept if node.tile.space is Space.RM]
     results = [taken(node.tile) // WORD for node in held if isinstance(node, Hold)]
     twice = plan.atoms is not None and plan.steps[plan.atoms].promote is not None
-    return sum(taken(node.tile) // WORD for node in held) + (results[-1] if twice and results else 0)
+    own = sum(taken(node.tile) // WORD for node in held) + (results[-1] if twice and results else 0)
+    return own + inner
 
 
 def taken(tile: Tile) -> int:

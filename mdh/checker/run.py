@@ -8,6 +8,8 @@ from mdh.checker.concrete import concrete
 from mdh.checker.fusing import stage_in, view_of
 from mdh.checker.holes import unbound_holes
 from mdh.checker.inlining import staged
+from mdh.checker.inner import Whole, with_inner
+from mdh.checker.inner_places import unknown_readers
 from mdh.checker.resolve import resolve
 from mdh.checker.rules import ATOM_RULES, DRAFT_RULES, PLAN_RULES, PROGRAM_RULES, SHAPE_RULES, TILE_RULES
 from mdh.checker.rules.combine import choose_combines
@@ -16,12 +18,13 @@ from mdh.checker.rules.mma import CODE as STEP
 from mdh.checker.subject import Draft, Subject
 from mdh.decompose.tiles import with_tiles
 from mdh.diagnostics import Diagnostic, Failed
+from mdh.ir.inner import without
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import Program
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.schedule.binding import bind
-from mdh.schedule.model import How, Schedule, Section
+from mdh.schedule.model import How, Schedule, Section, Within
 from mdh.schedule.printer import print_schedule
 
 
@@ -47,7 +50,12 @@ def check(
     plans: list[StagePlan] = []
     written: dict[str, Section] = {}
     whole = staged(program, schedule, machine, default)
+    by_name = {stage.name: section for stage, section in whole.kernels}
+    found.extend(unknown_readers(whole.program, by_name))
+    inside = Whole(whole.program, by_name, seen, check_stage)
     for stage, section in whole.kernels:
+        if isinstance(section.how, Within):
+            continue
         try:
             view = view_of(whole.program, stage, section)
         except Failed as failed:
@@ -58,6 +66,8 @@ def check(
         plan, wrong = check_stage(draft, section)
         found.extend(wrong)
         if plan is not None:
+            plan, wrong = with_inner(plan, draft, inside, written)
+            found.extend(wrong)
             plans.append(plan)
             name = stage.name if len(program.stages) > 1 else None
             attrs = section.attrs if section.how is How.INLINE else ()
@@ -70,9 +80,9 @@ def check(
         for stage, s in zip(program.stages, whole.sections, strict=True)
     )
     text = print_schedule(Schedule(tuple(sections), machine.name, program.name))
-    return Plan(
-        program, whole.program, seen, target, tuple(plans), text, deterministic, whole.inline
-    )  # fmt: skip
+    inner = {name for name, section in by_name.items() if isinstance(section.how, Within)}
+    computed = without(whole.program, inner)
+    return Plan(program, computed, seen, target, tuple(plans), text, deterministic, whole.inline)
 
 
 def supported(machine: Machine, target: str) -> str:

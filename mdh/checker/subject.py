@@ -28,6 +28,8 @@ class Draft:
     target: str
     deterministic: bool
     span: Span | None = None
+    taken: frozenset[str] = frozenset()
+    """Names that variables of units and loops must not have, besides those of the program."""
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
@@ -65,7 +67,8 @@ class Subject:
     @cached_property
     def tiles(self) -> Tiles:
         """The tile tree. Requires that the splits cover every dimension (K120, K121)."""
-        return decompose(self.program, self.plan, cpu=self.machine.kind == "cpu")
+        cpu = self.machine.kind == "cpu"
+        return decompose(self.program, self.plan, cpu=cpu, taken=self.draft.taken)
 
     def copies(self, s: int, buffer: str) -> tuple[Copy, ...]:
         """The copies of a buffer at step s: one for each group of accesses that differ only by constants."""

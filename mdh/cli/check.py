@@ -19,7 +19,7 @@ from mdh.cli.tables import table_plans, table_text
 from mdh.cli.trace import STAGES, Trace
 from mdh.cli.warned import warn
 from mdh.diagnostics import Diagnostic, Failed, render_json
-from mdh.ir.plan import Plan
+from mdh.ir.plan import InnerStage, Plan, StagePlan
 from mdh.pipeline import Checked
 from mdh.schedule.cases import Table, ranges_text, table_of
 from mdh.schedule.model import Schedule
@@ -160,13 +160,23 @@ def _check_sizes(request: Request, plan: Plan, given: Schedule | None) -> None:
 
 def _text(checked: Checked) -> str:
     plan = checked.plan
-    steps = sum(len(s.steps) for s in plan.stages)
+    inside = [row for s in plan.stages for row in _inside(s)]
+    steps = sum(len(s.steps) for s in (*plan.stages, *(x.plan for _, x in inside)))
     what = schedule_words(checked)
-    names = ", ".join([*(s.stage.name for s in plan.stages), *(f"{x.name} inline" for x in plan.inline)])
+    names = ", ".join([
+        *(s.stage.name for s in plan.stages),
+        *(f"{x.stage.name} in {reader}" for reader, x in inside),
+        *(f"{x.name} inline" for x in plan.inline),
+    ])  # fmt: skip
     return (
         f"ok: {what} of {plan.program.name} (stages {names}; {steps} steps) is legal on "
         f"{plan.machine.name}, {plan.target}\n"
     )
+
+
+def _inside(plan: StagePlan) -> list[tuple[str, InnerStage]]:
+    """The stages that a kernel computes for itself, each with its reader."""
+    return [row for x in plan.inner for row in ((plan.stage.name, x), *_inside(x.plan))]
 
 
 def _as_json(checked: Checked, found: tuple[Diagnostic, ...], changed: Fixed | None) -> dict[str, object]:

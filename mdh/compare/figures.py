@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import comb
 from statistics import median
 
-from mdh.cost.work import compulsory_bytes, operations, peak_of, work_of
+from mdh.cost.work import computed_stages, peak_of, plan_bytes, plan_operations, work_of
 from mdh.ir.plan import Plan
 from mdh.ir.turns import times
 from mdh.language import LANGUAGES
@@ -57,11 +57,12 @@ def roof_of(plan: Plan) -> Roof | None:
     machine, seconds, memory = plan.machine, 0.0, 0.0
     tensor_cores = LANGUAGES[plan.target].tensor_cores
     inside = work_of(plan)[1] <= machine.caches[-1]
-    for number, (stage, program) in enumerate((s.stage, s.program) for s in plan.stages):
+    for number, stage in enumerate(plan.stages):
         turns = times(plan.computed.loops, number)
-        peak = peak_of(machine, stage, tensor_cores=tensor_cores, allowed=plan.program.allowed)
-        arithmetic = operations(stage) / peak
-        moved = 0.0 if inside else compulsory_bytes(program, stage) / machine.bandwidth
+        computed = computed_stages(stage)
+        peak = peak_of(machine, *computed, tensor_cores=tensor_cores, allowed=plan.program.allowed)
+        arithmetic = plan_operations(stage) / peak
+        moved = 0.0 if inside else plan_bytes(stage) / machine.bandwidth
         seconds += turns * max(arithmetic, moved)
         memory += turns * moved if moved > arithmetic else 0.0
     return Roof(seconds, "memory" if memory > seconds / 2 else "arithmetic") if seconds else None

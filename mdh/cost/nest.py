@@ -1,13 +1,13 @@
 """The tile tree of a stage as the cost model reads it: one list of levels, and what each access moves by."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from math import inf, prod
 from operator import mul
 
-from mdh.cost.work import StageWork
+from mdh.cost.work import StageWork, stage_work
 from mdh.decompose.accesses import AccessGroup
 from mdh.decompose.regions import run_start
 from mdh.hardware import BLOCKED, THREADED, Layer, Space
@@ -116,10 +116,13 @@ class CostNest:
         return float(prod(v.parts for v in self.levels[:position] if v.role != GRID))
 
 
-def nest_of(work: StageWork, plan: StagePlan, machine: Machine) -> CostNest:
+def nest_of(
+    work: StageWork, plan: StagePlan, machine: Machine, around: tuple[NestLevel, ...] = ()
+) -> CostNest:
+    """around: the levels around a stage that the kernel of another one computes."""
     tiles = plan.tiles
     units = [n.level for n in tiles.around if isinstance(n, Units)]
-    grid = [_level(x, GRID, False) for x in units if x.layer in BLOCKED]
+    grid = [*around, *(_level(x, GRID, False) for x in units if x.layer in BLOCKED)]
     threads = tuple(_level(x, THREAD, False) for x in units if x.layer in THREADED)
     loops = [n.level for n in tiles.around if isinstance(n, Loop)]
     hold, opens = _results(plan, len(grid))
@@ -131,8 +134,10 @@ def nest_of(work: StageWork, plan: StagePlan, machine: Machine) -> CostNest:
     merged = [v for v in levels[:opens] if v.role == LOOP and work.kinds[v.dim] is DimKind.PW]
     elements = 1 if hold is None else prod(hold.tile.shape)
     region = Accumulators(opens, elements, prod(v.parts for v in merged))
-    views = [_in_memory(tiles.levels, a) for a in work.accesses]
-    copies = _copies(plan, len(grid), views)
+    near = _in_tiles(plan)
+    accesses = (a for a in work.accesses if not (around and a.store))
+    views = [_in_memory(tiles.levels, a, near.get(a.buffer, Space.DM)) for a in accesses]
+    copies = tuple(c for c in _copies(plan, len(grid), views) if c.access.buffer not in near)
     return CostNest(work, plan, machine, tuple(levels), threads, tuple(views), copies, region)
 
 
@@ -172,11 +177,37 @@ def _copies(plan: StagePlan, grid: int, views: list[AccessView]) -> tuple[Staged
     return tuple(out)
 
 
-def _in_memory(levels: Levels, access: AccessGroup) -> AccessView:
+def inner_nests(nest: CostNest) -> tuple[CostNest, ...]:
+    """The nests of the stages that the kernel computes for itself, and of those inside of them. A stage's
+    levels are those around its step, then its own."""
+    out: list[CostNest] = []
+    for x in nest.plan.inner:
+        work = stage_work(x.plan.program, x.plan.stage)
+        kept = next((d for d, kind in enumerate(work.kinds) if kind is DimKind.CC), 0)
+        at = next(c for c in nest.plan.tiles.copies if c.step == x.step and c.tile.buffer in x.stage.written)
+        loops = next(len([n for n in up if isinstance(n, Loop)]) for n, up in nested(nest.plan.tiles.body)
+                     if n is at)  # fmt: skip
+        count = sum(v.role == GRID for v in nest.levels) + loops
+        around = tuple(replace(v, dim=kept, tail=0.0, unrolled=False) for v in nest.levels[:count])
+        found = nest_of(work, x.plan, nest.machine, around)
+        out += [found, *inner_nests(found)]
+    return tuple(out)
+
+
+def _in_tiles(plan: StagePlan) -> dict[str, Space]:
+    """The arrays that need no copy from memory: other stages of the kernel fill or copy their tiles."""
+    filled = {b for x in plan.inner for b in x.stage.written}
+    return {
+        **plan.near,
+        **{c.tile.buffer: c.tile.space for c in plan.tiles.copies if c.tile.buffer in filled},
+    }
+
+
+def _in_memory(levels: Levels, access: AccessGroup, region: Space) -> AccessView:
     offset = Affine()
     for function, row in zip(access.linear, access.row_bytes, strict=True):
         offset += Affine() if function is None else levels.over(function).scale(row)
-    return AccessView(access, Space.DM, 0, 0, dict(offset.terms))
+    return AccessView(access, region, 0, 0, dict(offset.terms))
 
 
 def _in_tile(held: Tile) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from mdh.cost.cpu_terms import cpu_terms
 from mdh.cost.gpu_terms import gpu_terms
-from mdh.cost.nest import CostNest, nest_of
+from mdh.cost.nest import CostNest, inner_nests, nest_of
 from mdh.cost.prediction import NOMINAL, TERMS, Constants, Prediction, Signs, seconds_of
 from mdh.cost.work import stage_work
 from mdh.ir.plan import Plan
@@ -17,7 +17,7 @@ def predict(plan: Plan, constants: Constants | None = None) -> Prediction:
     """
     machine = plan.machine
     known = constants or NOMINAL[machine.kind]
-    found = [terms_of(nest_of(stage_work(s.program, s.stage), s, machine)) for s in plan.stages]
+    found = [_terms_with_inner(nest_of(stage_work(s.program, s.stage), s, machine)) for s in plan.stages]
     features = tuple(terms for terms, _ in found)
     signs = [one for _, one in found]
     turns = [times(plan.computed.loops, n) for n in range(len(features))]
@@ -30,6 +30,18 @@ def predict(plan: Plan, constants: Constants | None = None) -> Prediction:
     sums = [w * sum(column) for w, column in zip(known.weights, columns, strict=True)]
     terms = tuple(zip(TERMS[machine.kind], sums, strict=True))
     return Prediction(seconds, terms, features, sign, machine.kind, about_of(plan))
+
+
+def _terms_with_inner(nest: CostNest) -> tuple[tuple[float, ...], Signs]:
+    """The terms of a kernel: those of its stage and of the stages inside of it, which need no launch."""
+    terms, signs = terms_of(nest)
+    names = TERMS[nest.machine.kind]
+    for one in inner_nests(nest):
+        more, sign = terms_of(one)
+        kept = (0.0 if name in ("launch", "groups") else x for name, x in zip(names, more, strict=True))
+        terms = tuple(a + b for a, b in zip(terms, kept, strict=True))
+        signs = Signs(max(signs.spills, sign.spills), signs.idle, signs.code + sign.code)
+    return terms, signs
 
 
 def terms_of(nest: CostNest) -> tuple[tuple[float, ...], Signs]:

@@ -10,7 +10,7 @@ from mdh.decompose.accesses import AccessGroup, StageKey, access_groups, accesse
 from mdh.ir.affine import Affine
 from mdh.ir.atoms import atoms_of, factor_type
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, children, loads
-from mdh.ir.plan import Plan
+from mdh.ir.plan import InnerStage, Plan, StagePlan
 from mdh.ir.product_sum import summed_product, summed_reads
 from mdh.ir.program import DimKind, Program, Stage
 from mdh.ir.turns import times
@@ -26,34 +26,68 @@ def work_of(plan: Plan) -> tuple[int, int]:
     """Operations and compulsory bytes of all stages."""
     turns = [times(plan.computed.loops, n) for n in range(len(plan.stages))]
     pairs = list(zip(turns, plan.stages, strict=True))
-    ops = sum(n * operations(s.stage) for n, s in pairs)
-    return ops, sum(n * compulsory_bytes(s.program, s.stage) for n, s in pairs)
+    ops = sum(n * plan_operations(s) for n, s in pairs)
+    return ops, sum(n * plan_bytes(s) for n, s in pairs)
+
+
+def computed_stages(plan: StagePlan) -> tuple[Stage, ...]:
+    """The stages that a kernel computes, as in the C: its own last."""
+    return (*(s for x in plan.inner for s in _inside(x)), plan.stage)
+
+
+def _inside(inner: InnerStage) -> tuple[Stage, ...]:
+    return (*(s for x in inner.plan.inner for s in _inside(x)), inner.stage)
+
+
+def plan_operations(plan: StagePlan) -> int:
+    """Operations of all stages that a kernel computes, of each point once."""
+    return sum(map(operations, computed_stages(plan)))
+
+
+def plan_bytes(plan: StagePlan) -> int:
+    """Compulsory bytes of all stages that a kernel computes. What is a tile of the kernel alone has none, and
+    what several read counts once."""
+    *inner, _ = stages = computed_stages(plan)
+    near = frozenset[str]().union(*(s.written for s in inner))
+    least: dict[tuple[str, bool], int] = {}
+    for stage in stages:
+        for key, count in _least_bytes(plan.program, stage).items():
+            if key[0] not in near:
+                least[key] = max(count, least.get(key, 0))
+    return sum(least.values())
 
 
 def compulsory_bytes(program: Program, stage: Stage) -> int:
     """Of the distinct elements that the stage reads and writes: the least that DM can carry."""
-    accesses, total = accesses_of(program, stage), 0
+    return sum(_least_bytes(program, stage).values())
+
+
+def _least_bytes(program: Program, stage: Stage) -> dict[tuple[str, bool], int]:
+    """The same by (array, whether it is written)."""
+    accesses, out = accesses_of(program, stage), dict[tuple[str, bool], int]()
     for buffer, store in dict.fromkeys((a.buffer, a.store) for a in accesses):
         known = program.buffer_of[buffer]
         mine = [a.index for a in accesses if (a.buffer, a.store) == (buffer, store)]
         extents = (
-            _touched(stage, [index[k] for index in mine], whole) for k, whole in enumerate(known.shape)
+            _touched(program, stage, [index[k] for index in mine], whole)
+            for k, whole in enumerate(known.shape)
         )
-        total += prod(extents) * known.dtype.bytes
-    return total
+        out[buffer, store] = prod(extents) * known.dtype.bytes
+    return out
 
 
-def _touched(stage: Stage, functions: Sequence[Affine | None], whole: int) -> int:
+def _touched(program: Program, stage: Stage, functions: Sequence[Affine | None], whole: int) -> int:
     """Of `whole` elements of a dimension those between the first and the last that the functions reach; of
     one function alone, which may have holes, no more than it has values."""
-    ranges = {str(d): (0, dim.extent - 1) for d, dim in enumerate(stage.dims)}
+    trips = {**{str(d): dim.extent for d, dim in enumerate(stage.dims)}, **program.levels}
+    ranges = {name: (0, n - 1) for name, n in trips.items()}
     known = [f for f in functions if f is not None]
     if len(known) < len(functions):
         return whole
     ends = [f.bounds(ranges) for f in known]
     extent = max(high for _, high in ends) - min(low for low, _ in ends) + 1
     if len(set(known)) == 1:
-        extent = min(extent, prod(stage.dims[int(name)].extent for name in known[0].names))
+        extent = min(extent, prod(trips[name] for name in known[0].names))
     return min(whole, extent)
 
 

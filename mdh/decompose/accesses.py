@@ -49,7 +49,7 @@ class AccessGroup:
     @cached_property
     def dims(self) -> frozenset[int]:
         """Dimensions of the stage that the index names."""
-        return frozenset(int(name) for f in self.linear if f is not None for name in f.names)
+        return frozenset(int(n) for f in self.linear if f is not None for n in f.names if n.isdecimal())
 
     @cached_property
     def rows(self) -> int:
@@ -83,10 +83,13 @@ class AccessGroup:
 
 
 def affine_index(program: Program, stage: Stage, index: tuple[Expr, ...]) -> tuple[Affine, ...] | None:
-    """The indices as affine functions of the stage's dimensions; None if one is data (a gather), or moves
-    from turn to turn of loops around the stage."""
+    """The indices as affine functions of the stage's dimensions, and of the units and loops around it by name;
+    None if one is data (a gather), or moves from turn to turn of loops around the stage."""
     out = tuple(_affine(program, stage, e) for e in index)
-    known = tuple(f for f in out if f is not None and all(name.isdecimal() for name in f.names))
+    fixed = program.levels
+    known = tuple(
+        f for f in out if f is not None and all(name.isdecimal() or name in fixed for name in f.names)
+    )
     return known if len(known) == len(out) else None
 
 

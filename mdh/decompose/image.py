@@ -28,6 +28,9 @@ def _axis(levels: Levels, function: Affine, least: int, most: int, inside: froze
     low, start, reach = dict[str, int](), least, most - least
     variables: list[tuple[str, int, int]] = []
     for name, c in function.terms:
+        if not name.isdecimal():
+            low[name] = c
+            continue
         d = int(name)
         for var, k in levels.index[d].terms:
             if var in inside:
@@ -49,3 +52,13 @@ def _axis(levels: Levels, function: Affine, least: int, most: int, inside: froze
     packed = not overlap and size < extent
     full = tuple((v, p, c, r) for (v, p, c), r in zip(ordered, radices, strict=True))
     return Axis(Affine.of(low, start), extent, packed, tuple(reversed(full)))
+
+
+def covers(tile: Sequence[Axis], part: Sequence[Axis]) -> bool:
+    """Whether a tile without gaps surely holds all elements of a part of the same array."""
+    for axis, other in zip(tile, part, strict=True):
+        ahead = other.low + axis.low.scale(-1)
+        reach = sum(abs(c) * (n - 1) for _, n, c, _ in other.variables) + 1 if other.packed else other.box
+        if axis.packed or ahead.terms or ahead.const < 0 or ahead.const + max(reach, other.box) > axis.box:
+            return False
+    return True

@@ -4,7 +4,7 @@ Only `mdh.check` makes Plans; `mdh.lower` accepts nothing else, so the type is t
 All `^`, aliases, defaults and fallbacks are resolved; every step, the implied last one included, is explicit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
@@ -266,6 +266,11 @@ class StagePlan:
     """Dimensions of the C that are one in `stage`."""
     decomposed: Tiles | None = field(default=None, compare=False, repr=False)
     """The tile tree; set once all fields above are settled."""
+    inner: tuple["InnerStage", ...] = ()
+    """The stages that this one's kernel computes where it stages their results, in the order of the C."""
+    near: Mapping[str, Space] = field(default_factory=dict)
+    """Arrays that this stage reads and writes in tiles of the kernel that it is a part of, and where these
+    lie."""
 
     @property
     def tiles(self) -> Tiles:
@@ -329,11 +334,32 @@ class StagePlan:
 
 
 @dataclass(frozen=True)
+class InnerStage:
+    """A stage that the kernel of its reader computes, at the reader's step with index `step`, which stages
+    its results.
+
+    stage: as in the C. plan: of the stage that fills the staged tiles; its program's loops are the units and
+    loops around them. computed: how many points are computed in all.
+    """
+
+    stage: Stage
+    step: int
+    plan: StagePlan
+    computed: int
+
+
+def inner_arrays(plan: StagePlan) -> frozenset[str]:
+    """The arrays that a kernel has tiles of, and that are nowhere else."""
+    return frozenset[str]().union(*(x.stage.written | inner_arrays(x.plan) for x in plan.inner))
+
+
+@dataclass(frozen=True)
 class Plan:
     """The checked schedule of every stage. target: `cuda`, `opencl` or `c`; text: the schedule as text.
 
     program: what the C says. computed: the same as the kernels compute it: the `inline` stages are part of
-    those that read them. `stages` are the plans of its stages.
+    those that read them, and those inside of other stages' plans are left out. `stages` are the plans of its
+    stages.
     """
 
     program: Program

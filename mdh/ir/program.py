@@ -306,6 +306,11 @@ class Program:
         return {x.var: x.trips for x in self.loops}
 
     @cached_property
+    def levels(self) -> dict[str, int]:
+        """Those of `turns` that are units and loops of the kernel around the only stage."""
+        return {x.var: x.trips for x in self.loops if x.level}
+
+    @cached_property
     def numbers(self) -> tuple[Scalar, ...]:
         """What kernels may take as numbers: the scalar parameters, and the turns of loops around stages."""
         return (*self.scalars, *(Scalar(x.var, I32) for x in self.loops))

@@ -18,7 +18,8 @@ class Turns:
 
     name: C's variable, which is start + step * turn. var: the number of the turn in expressions, from 0 on;
     unique in the function. where: functions of `var` and of variables of loops around; turns in which one is
-    negative are left out. Loops of a sequence are nested or apart; outer ones come first.
+    negative are left out. Loops of a sequence are nested or apart; outer ones come first. level: it stands
+    for a unit or loop of the kernel that computes the stage, and is affine like one.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Turns:
     step: int = 1
     span: Span | None = field(default=None, compare=False, repr=False)
     where: tuple[Affine, ...] = ()
+    level: bool = False
 
     def runs(self, at: "Counters") -> bool:
         """Whether the turn of these numbers is not left out."""

@@ -69,7 +69,8 @@ def _copy(nest: Nest, node: Node, staging: Staging, scope: Scope, slots: int, nu
         return StagedCopy(staging, key, Instance(buf, tile.axes), src)
     # copies of copies in shared memory (packing at two levels) have names of their own
     suffix = f"{number if number > 1 else ''}{2 if src.buf.space is Space.SM else ''}"
-    name = f"{tile.buffer}_SM{suffix}"
+    stage = f"_{nest.stage.name}" if nest.within else ""
+    name = f"{tile.buffer}{stage}_SM{suffix}"
     piped = nest.declarations.with_slots(name, shape, strides) if slots == 1 else None
     if piped is not None:
         # the last, shorter part of a pipelined loop goes through the pipeline's first slot

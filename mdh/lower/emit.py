@@ -1,5 +1,6 @@
 """The body of a kernel: loops, copy points, regions and what stands inside of them, in code order."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
 from typing import assert_never
@@ -20,6 +21,7 @@ from mdh.lower.domain import around_block, split
 from mdh.lower.finish import stated_width
 from mdh.lower.fragments import stated
 from mdh.lower.group_atoms import emit_group_atoms
+from mdh.lower.inner import computed_at, emit_inner
 from mdh.lower.nest import Emit, Nest, all_parts, whole_parts
 from mdh.lower.open_edges import OpenEnds, open_ends, open_part
 from mdh.lower.pipeline_loop import emit_pipelined, pipelined_at
@@ -28,7 +30,10 @@ from mdh.lower.promotion import close_first, open_first
 from mdh.lower.scan_parts import chunk_point, open_carries, reduce_point, scan_parts, scan_point
 from mdh.lower.scatter_point import scatter_point
 from mdh.lower.scope import (
+    POINT,
     Atoms,
+    Instance,
+    Key,
     Leaf,
     OpenCarries,
     Point,
@@ -53,14 +58,15 @@ MOST_CUTS = 3
 """The same on a CPU, the versions of the block among them."""
 
 
-def emit_block(nest: Nest, leaf: Leaf) -> list[Stmt]:
-    """The whole body: where blocks have remainders that need guards, full blocks run a version without."""
+def emit_block(nest: Nest, leaf: Leaf, live: Mapping[Key, Instance] | None = None) -> list[Stmt]:
+    """The whole body: where blocks have remainders that need guards, full blocks run a version without.
+    live: the tiles around it, of a stage inside of another one's kernel."""
     edges = [
         lv
         for lv in nest.levels.all
         if lv.layer in (Layer.BLK, Layer.CLU, Layer.DEV, Layer.NOD) and not lv.exact and not lv.cyclic
     ]
-    scope = Scope(leaf)
+    scope = Scope(leaf, live or {})
     if not edges or nest.role is Role.LOAD or clips(nest, {lv.dim for lv in edges}):
         body = emit(nest, scope)
     elif all(nest.stage.dims[lv.dim].kind is not DimKind.CC for lv in edges):
@@ -68,6 +74,10 @@ def emit_block(nest: Nest, leaf: Leaf) -> list[Stmt]:
     else:
         body = _versions(nest, edges, scope, emit)
     return around_block(nest, scope, body)
+
+
+def _inner_block(nest: Nest, live: Mapping[Key, Instance]) -> list[Stmt]:
+    return emit_block(nest, POINT, live)
 
 
 def _versions(nest: Nest, edges: list[Level], scope: Scope, emit: Emit) -> list[Stmt]:
@@ -205,9 +215,12 @@ def _step(nest: Nest, number: int, scope: Scope) -> list[Stmt]:
     out: list[Stmt] = [Comment(step.text, step.wrapped)] if step.text else []
     live = dict(scope.live)
     copies = plan_copies(nest, number, scope)
+    computed = {b for n in computed_at(nest, number) for b in n.stage.written}
     for copy in copies:
         if copy.dst.buf.space is Space.RM:
             out.append(Alloc(copy.dst.buf))
+        if copy.staging.buffer in computed:
+            continue
         around = nest.items[scope.position - 1]
         if copy.staging.window and isinstance(around, Level):
             out.extend(emit_window(nest, copy, around, scope))
@@ -216,12 +229,13 @@ def _step(nest: Nest, number: int, scope: Scope) -> list[Stmt]:
         live[copy.key] = copy.dst
     if not nest.cpu and any(copy.staging.engine == Engine.ASYNC for copy in copies):
         out.extend((Commit(), Wait(0)))
+    out.extend(emit_inner(nest, number, copies, live, scope, _inner_block))
     slotted = any(copy.dst.buf.name in nest.declarations.synchronised for copy in copies)
-    inner = emit(nest, replace(scope, live=live, position=scope.position + 1))
+    body = emit(nest, replace(scope, live=live, position=scope.position + 1))
     if not slotted:
-        return [*out, *inner]
+        return [*out, *body]
     filled_slot = Barrier(SyncScope.BLOCK, "the slot is filled")
-    return [*out, filled_slot, *inner, Barrier(SyncScope.BLOCK, "the slot is free again")]
+    return [*out, filled_slot, *body, Barrier(SyncScope.BLOCK, "the slot is free again")]
 
 
 def _loop(nest: Nest, level: Level, scope: Scope) -> list[Stmt]:

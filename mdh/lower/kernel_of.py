@@ -65,7 +65,7 @@ def kernel_of(
 def read_beyond(nest: Nest) -> frozenset[str]:
     """Arrays with a read that only its condition may keep inside: `i > 0 ? x[i - 1] : 0`, gathers."""
     box = {d.name: (0, d.extent - 1) for d in nest.stage.dims}
-    out = set[str]()
+    out = set[str]().union(*map(read_beyond, nest.inner))
     for x in (n for e in nest.stage.expressions() for n in loads(e)):
         for f, extent in zip(map(from_expr, x.index), nest.buffers[x.buffer].shape, strict=True):
             known = f is not None and f.names <= box.keys()

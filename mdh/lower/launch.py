@@ -177,12 +177,20 @@ def bind_threads(nest: Nest) -> list[Stmt]:
         if z > 1:
             tid = add(mul(_thread(2), x * y), tid)
     out.append(Let(nest.tid, tid))
+    if linear:
+        return [*out, *thread_lets(nest)]
+    return [*out, *(_coordinate(nest, lv, _thread(lv.axis)) for lv in nest.thread_levels())]
+
+
+def thread_lets(nest: Nest) -> list[Stmt]:
+    """The definitions of the variables of threads, as digits of the linear thread id."""
+    if nest.threads == 1:
+        return []
+    out: list[Stmt] = []
     for lv in nest.thread_levels():
-        unit = _thread(lv.axis)
-        if linear:
-            stride = thread_stride(nest.plan, lv.layer, lv.axis)
-            parts = nest.plan.axis_parts(lv.layer, lv.axis)
-            unit = digit(Var(nest.tid), stride, parts, nest.threads * nest.plan.teams)
+        stride = thread_stride(nest.plan, lv.layer, lv.axis)
+        parts = nest.plan.axis_parts(lv.layer, lv.axis)
+        unit = digit(Var(nest.tid), stride, parts, nest.threads * nest.plan.teams)
         out.append(_coordinate(nest, lv, unit))
     return out
 

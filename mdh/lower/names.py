@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from mdh.ir.names import fresh, unused
-from mdh.ir.plan import Plan
+from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import Stage
 
 
@@ -43,5 +43,10 @@ class Names:
 
 def names_of(plan: Plan) -> Names:
     program = plan.computed
-    variables = frozenset(lv.var for stage in plan.stages for lv in stage.tiles.levels.all)
+    variables = frozenset(v for stage in plan.stages for v in _variables(stage))
     return Names(frozenset({*program.params, *program.buffer_of, *program.turns}), variables)
+
+
+def _variables(plan: StagePlan) -> set[str]:
+    own = {lv.var for lv in plan.tiles.levels.all}
+    return own.union(*(_variables(x.plan) for x in plan.inner))

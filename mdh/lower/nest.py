@@ -52,6 +52,12 @@ class Nest:
     """Of the threads that the code is for, where some only copy; None: of all threads."""
     carried: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """Folds whose unfinished state waits in workspaces between outer sequential reduction loops."""
+    inner: tuple["Nest", ...] = ()
+    """Of the stages that this kernel computes for itself, in the plan's order."""
+    within: str = ""
+    """The stage whose kernel this stage is a part of; empty: it has a kernel of its own."""
+    placed: Mapping[str, Buf] = field(default_factory=dict)
+    """What stands for arrays that the stage of a nest in another one writes."""
 
     @property
     def stage(self) -> Stage:
@@ -130,8 +136,8 @@ class Nest:
         return self.declarations.declare(buf)
 
     def dm_buf(self, name: str) -> Buf:
-        """An array or workspace, which this kernel may write."""
-        return dm_buf(self.buffers[name], readonly=False)
+        """An array or workspace, which this kernel may write, or the tile that stands for it."""
+        return self.placed.get(name) or dm_buf(self.buffers[name], readonly=False)
 
     def below(self, position: int) -> frozenset[str]:
         """Variables of the loops after item `position`."""
@@ -149,7 +155,7 @@ class Nest:
 
     def ranges(self, scope: Scope) -> dict[str, tuple[int, int]]:
         """Inclusive range of every level variable, as far as the scope knows."""
-        out = {}
+        out = {var: (0, trips - 1) for var, trips in self.program.levels.items()}
         for lv in self.levels.all:
             if lv.var in scope.fixed:
                 out[lv.var] = (scope.fixed[lv.var], scope.fixed[lv.var])

@@ -3,7 +3,7 @@
 from mdh.hardware import CacheHint
 from mdh.ir.kernel import Module
 from mdh.ir.numerics import numerics_of
-from mdh.ir.plan import Plan, StagePlan
+from mdh.ir.plan import Plan, StagePlan, inner_arrays
 from mdh.ir.program import DimKind
 from mdh.ir.turns import around
 from mdh.ir.verify import verify
@@ -24,6 +24,8 @@ def lower(plan: Plan, observe: Observer = unobserved) -> Module:
     for stage in plan.stages:
         context = Context(stage.program, plan.machine, plan.target, names, observe)
         made = lower_stage(context, names.kernel(kernel_name(plan.computed, stage.stage)), stage)
+        inner = inner_arrays(stage)
+        assert not any(b.name in inner for k in made.kernels for b in k.buffers), "it is in no memory"
         counts.append(len(made.kernels))
         built += made
     module = Module(

@@ -17,6 +17,7 @@ from mdh.lower.declarations import Declarations
 from mdh.lower.emit import emit_block
 from mdh.lower.finish import grid_reduction_levels, needs_carry, reduction_loops
 from mdh.lower.fold import Fold, identity
+from mdh.lower.inner import inner_nests
 from mdh.lower.kernel_of import kernel_of
 from mdh.lower.names import Names
 from mdh.lower.nest import Nest, dm_buf
@@ -71,7 +72,8 @@ class Context:
             tid,
             room,
         )
-        return replace(nest, regions=make_regions(nest)) if regions else nest
+        nest = replace(nest, regions=make_regions(nest)) if regions else nest
+        return replace(nest, inner=inner_nests(nest))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from mdh.ir.affine import to_expr
 from mdh.ir.expression_text import expression_text
 from mdh.ir.kernel import Module
-from mdh.ir.plan import Plan
+from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import DimKind, Program, Result, Stage, component
 from mdh.ir.tile_text import print_tiles
 from mdh.pipeline import Value
@@ -32,8 +32,18 @@ def _plan_text(plan: Plan) -> str:
     if plan.inline:
         parts.append(program_text(plan.computed))
     for stage in plan.stages:
-        parts.append(print_tiles(stage.tiles))
+        parts += _tiles_text(stage)
     return "".join([*parts, plan.text])
+
+
+def _tiles_text(plan: StagePlan) -> list[str]:
+    """The tile tree of a kernel's stage, and those of the stages inside of it."""
+    parts = [print_tiles(plan.tiles)]
+    for x in plan.inner:
+        first, *inside = _tiles_text(x.plan)
+        head = f"stage {x.stage.name}, in {plan.stage.name} at step {plan.steps[x.step].label}"
+        parts += [first.replace(f"stage {x.stage.name}", head, 1), *inside]
+    return parts
 
 
 def program_text(program: Program) -> str:

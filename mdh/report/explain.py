@@ -1,10 +1,11 @@
 """Everything that `mdh explain` says about a checked schedule, as one value."""
 
 from dataclasses import asdict, dataclass, replace
+from math import prod
 from typing import Any
 
 from mdh.cost.tensor import tensor_peak
-from mdh.cost.work import compulsory_bytes, operations, peak_of
+from mdh.cost.work import computed_stages, peak_of, plan_bytes, plan_operations
 from mdh.hardware import Space
 from mdh.ir.inlining import InlineStage
 from mdh.ir.kernel import Module
@@ -68,6 +69,19 @@ class InlineRow:
     kept: bool
 
 
+@dataclass(frozen=True, slots=True)
+class InnerRow:
+    """A stage that the kernel of `reader` computes at its step `step`. points: how many it has. computed: how
+    many are computed, at most. loops: of the box that is computed each time."""
+
+    name: str
+    reader: str
+    step: int
+    points: int
+    computed: int
+    loops: tuple[LoopRow, ...]
+
+
 @dataclass(frozen=True)
 class Explanation:
     """stages: what is said of one counts for one turn of the loops around it."""
@@ -78,6 +92,7 @@ class Explanation:
     stages: tuple[StageReport, ...]
     loops: tuple[LoopAround, ...] = ()
     inline: tuple[InlineRow, ...] = ()
+    inner: tuple[InnerRow, ...] = ()
 
 
 def explain_program(program: Program) -> tuple[Entries, ...]:
@@ -92,7 +107,19 @@ def explain_plan(plan: Plan, module: Module) -> Explanation:
     around = plan.computed.loops
     loops = tuple(LoopAround(x.name, x.trips, tuple(names[x.first : x.last + 1])) for x in around)
     inline = tuple(map(_inline, plan.inline))
-    return Explanation(plan.program.name, plan.machine.name, plan.target, stages, loops, inline)
+    inner = tuple(row for stage in plan.stages for row in _inner(stage))
+    return Explanation(plan.program.name, plan.machine.name, plan.target, stages, loops, inline, inner)
+
+
+def _inner(plan: StagePlan) -> list[InnerRow]:
+    """The stages inside of a kernel, in the order in which they are computed."""
+    out = list[InnerRow]()
+    for x in plan.inner:
+        points = prod(d.extent for d in x.stage.dims)
+        step = plan.steps[x.step].label
+        row = InnerRow(x.stage.name, plan.stage.name, step, points, x.computed, loop_rows(x.plan))
+        out += [*_inner(x.plan), row]
+    return out
 
 
 def _inline(one: InlineStage) -> InlineRow:
@@ -117,8 +144,8 @@ def _kernels(plan: Plan, stage: StagePlan, module: Module) -> tuple[Resources, .
 
 
 def _stage(plan: Plan, stage: StagePlan, kernels: tuple[Resources, ...]) -> StageReport:
-    moves, ops = traffic_of(plan, stage), operations(stage.stage)
-    compulsory = compulsory_bytes(stage.program, stage.stage)
+    moves, ops = traffic_of(plan, stage), plan_operations(stage)
+    compulsory = plan_bytes(stage)
     layers = []
     for layer in LAYERS:
         moved = sum(m.total for m in moves if m.crosses(layer))
@@ -126,7 +153,7 @@ def _stage(plan: Plan, stage: StagePlan, kernels: tuple[Resources, ...]) -> Stag
     atoms = None if stage.atoms is None else stage.steps[stage.atoms].product
     unknown = atoms is not None and not tensor_peak(plan.machine, atoms.atom.left)
     allowed = plan.program.allowed
-    peak = peak_of(plan.machine, stage.stage, tensor_cores=atoms is not None, allowed=allowed)
+    peak = peak_of(plan.machine, *computed_stages(stage), tensor_cores=atoms is not None, allowed=allowed)
     return StageReport(
         entries_of(stage.program, stage.stage, only=plan.alone, fused=stage.fused),
         loop_rows(stage),

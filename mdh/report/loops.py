@@ -13,7 +13,8 @@ from mdh.ir.tile import Copy, Hold
 
 @dataclass(frozen=True, slots=True)
 class LoopRow:
-    """One line of the tree. kind: `unit` (a core layer takes the parts), `for`, `copy`, `hold` or `body`.
+    """One line of the tree. kind: `unit` (a core layer takes the parts), `for`, `copy`, `fill` (with
+    what is computed there), `compute` (the stage that fills it), `hold` or `body`.
 
     step: the number of the schedule step in the text. dim, parts, tile: empty for copies and regions.
     """
@@ -40,8 +41,16 @@ def loop_rows(plan: StagePlan) -> tuple[LoopRow, ...]:
         kept = (node for node in plan.tiles.kept if node.step == s)
         # several accesses of one buffer may be copied apart
         rows.extend(dict.fromkeys(row for node in kept for row in _kept(plan, node, depth)))
+        rows.extend(_computed(plan, s, depth))
     rows.append(LoopRow(depth, "body", plan.stage.name, plan.steps[-1].number if plan.steps else 0))
     return tuple(rows)
+
+
+def _computed(plan: StagePlan, s: int, depth: int) -> Iterator[LoopRow]:
+    """The stages that are computed at a step."""
+    for x in plan.inner:
+        if x.step == s:
+            yield LoopRow(depth, "compute", f"stage {x.stage.name}", plan.steps[s].number)
 
 
 def _place(level: Level) -> tuple[bool, int]:
@@ -88,7 +97,8 @@ def _kept(plan: StagePlan, node: Copy | Hold, depth: int) -> Iterator[LoopRow]:
     several."""
     assert node.step is not None
     tile, buffers, rank = node.tile, [node.tile.buffer], len(node.tile.layout)
-    kind, detail = "copy", [f"pad {tile.pad}"] if tile.pad else []
+    filled = any(x.step == node.step and tile.buffer in x.stage.written for x in plan.inner)
+    kind, detail = "fill" if filled else "copy", [f"pad {tile.pad}"] if tile.pad else []
     if isinstance(node, Hold):
         outputs = plan.stage.results[node.result].outputs
         # the lanes of vectors are no dimension of the array

@@ -3,7 +3,7 @@
 from textwrap import wrap
 
 from mdh.report.entries import BufferRow, Entries
-from mdh.report.explain import Explanation, InlineRow, LoopAround, StageReport
+from mdh.report.explain import Explanation, InlineRow, InnerRow, LoopAround, StageReport
 from mdh.report.loops import LoopRow
 from mdh.report.resources import Resources
 from mdh.report.transfer import Transfer
@@ -31,6 +31,7 @@ def explanation_text(value: Explanation) -> str:
     head = f"{value.program} on {value.machine}, {value.target}\n"
     around = "".join(_loop_text(x) for x in value.loops)
     around += "".join(f"\nstage {x.name}: {inline_text(x)}\n" for x in value.inline)
+    around += "".join(f"\nstage {x.name}: {inner_text(x)}\n{loops_text(x.loops)}" for x in value.inner)
     return head + around + "".join(f"\n{_stage_text(stage)}" for stage in value.stages)
 
 
@@ -47,6 +48,13 @@ def inline_text(row: InlineRow) -> str:
     kept = "; it has a kernel too, which stores its results" if row.kept else ""
     count = f"{most}{counted(row.computed, 'computation')} of {counted(row.points, 'point')}"
     return f"inline in {', '.join(row.readers)}: {count}{each}{kept}"
+
+
+def inner_text(row: InnerRow) -> str:
+    """Where a stage is computed that the kernel of its reader computes, and how often its points are."""
+    each = "" if row.computed == row.points else f", {row.computed / row.points:.3g} of each"
+    count = f"{counted(row.computed, 'computation')} of {counted(row.points, 'point')}"
+    return f"in {row.reader}, at step {row.step}: {count}{each}"
 
 
 def bytes_text(n: float) -> str:

@@ -4,11 +4,12 @@ This models the schedule and not caches: it counts what the code requests from e
 count as full.
 """
 
+from dataclasses import replace
 from math import prod
 
 from mdh.decompose.accesses import AccessGroup, access_groups
 from mdh.hardware import Space
-from mdh.ir.plan import Plan, StagePlan
+from mdh.ir.plan import InnerStage, Plan, StagePlan
 from mdh.ir.program import DimKind
 from mdh.ir.tile import Copy, Loop, Tiles, Units, nested
 from mdh.report.results import result_moves
@@ -17,14 +18,35 @@ from mdh.report.transfer import OPERANDS, Passes, Transfer, passes_of
 
 def traffic_of(plan: Plan, stage: StagePlan) -> tuple[Transfer, ...]:
     """The moves of one stage of the plan: inner to outer copies and the accesses of the scalar function
-    (`sink` OP)."""
+    (`sink` OP). Then those of the stages that its kernel computes for itself."""
     tiles = stage.tiles
     passes, moves = passes_of(stage, tiles), list[Transfer]()
     groups = access_groups(stage.program, stage.stage)
     for buffer in stage.program.inputs(stage.stage):
         for group in (g for g in groups if g.buffer == buffer):
             moves.extend(_input_moves(stage, tiles, group, passes))
-    return (*moves, *result_moves(plan, stage, tiles, passes))
+    inner = (m for x in stage.inner for m in _inside(plan, stage, x))
+    return (*moves, *result_moves(plan, stage, tiles, passes), *inner)
+
+
+def _inside(plan: Plan, outer: StagePlan, inner: InnerStage) -> list[Transfer]:
+    """The moves of a stage in each turn of what is around its step. Its results stay in tiles."""
+    tiles = outer.tiles
+    at = next(c for c in tiles.copies if c.step == inner.step and c.tile.buffer in inner.stage.written)
+    around = next(up for node, up in nested(tiles.body) if node is at)
+    shared = tiles.threads if at.tile.space is Space.SM else ()
+    turns = prod(n.level.parts for n in around if n.level not in shared)
+    near = inner.plan.near
+    return [
+        replace(
+            m,
+            source=near.get(m.buffer, m.source) if m.source == Space.DM else m.source,
+            sink=near.get(m.buffer, m.sink) if m.sink == Space.DM else m.sink,
+            count=m.count * turns,
+            step=0,
+        )
+        for m in traffic_of(plan, inner.plan)
+    ]
 
 
 def _input_moves(stage: StagePlan, tiles: Tiles, group: AccessGroup, passes: Passes) -> list[Transfer]:
@@ -32,6 +54,9 @@ def _input_moves(stage: StagePlan, tiles: Tiles, group: AccessGroup, passes: Pas
     buffer, size, moves, source = group.buffer, group.size, list[Transfer](), Space.DM
     for node, around in nested(tiles.body):
         if isinstance(node, Copy) and node.serves(buffer, group.linear):
+            if _filled(stage, node):
+                source = node.tile.space
+                continue
             shared = tiles.threads if node.tile.space is Space.SM else ()
             count = prod(n.level.parts for n in around if n.level not in shared)
             count *= passes.copies(stage.code_order.index(node.step))
@@ -56,6 +81,11 @@ def _input_moves(stage: StagePlan, tiles: Tiles, group: AccessGroup, passes: Pas
     box = group.box(tiles.levels, frozenset(n.level.var for n in inner))
     count = prod(n.level.parts for n in outer) * passes.points
     return [*moves, Transfer(buffer, source, OPERANDS, 0, box, prod(box) * size, count)]
+
+
+def _filled(stage: StagePlan, copy: Copy) -> bool:
+    """Whether a stage inside of the kernel computes what the tile holds."""
+    return any(x.step == copy.step and copy.tile.buffer in x.stage.written for x in stage.inner)
 
 
 def _atom_reads(stage: StagePlan, s: int, tiles: Tiles, group: AccessGroup) -> Transfer:

@@ -180,6 +180,15 @@ class How(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Within:
+    """`in C:n`: the stage is computed where step `step` of stage `reader` stages its results."""
+
+    reader: str
+    step: int
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """The steps and conditions of one stage, and which dimensions are one in its steps. name: None for the
     schedule of a program's only stage.
@@ -195,7 +204,7 @@ class Section:
     span: Span | None = field(default=None, compare=False, repr=False)
     comments: tuple[str, ...] = field(default=(), compare=False, repr=False)
     fuses: tuple[Fuse, ...] = ()
-    how: How | Hole = How.KERNEL
+    how: How | Within | Hole = How.KERNEL
     attrs: tuple[Attr, ...] = ()
     derived: bool = False
     chosen: bool = field(default=False, compare=False)

@@ -27,6 +27,7 @@ from mdh.schedule.model import (
     TileEntry,
     Unit,
     WhereExpr,
+    Within,
 )
 
 Layout = tuple[int | Hole, ...]
@@ -108,9 +109,22 @@ def _size_header(header: SizeHeader) -> str:
 def print_stage(section: Section) -> str:
     """`stage T inline @once`: the line of a section, without its steps. Requires a name."""
     plain = section.how is How.KERNEL and not section.derived
-    how = print_hole(section.how) if isinstance(section.how, Hole) else str(section.how)
+    how = print_how(section.how)
     words = ["stage", str(section.name), *([] if plain else [how]), *map(print_attr, section.attrs)]
     return " ".join(words)
+
+
+def print_how(how: How | Within | Hole) -> str:
+    """`inline`, `in C:2`, `?`."""
+    match how:
+        case How():
+            return str(how)
+        case Within(reader, step):
+            return f"in {reader}:{step}"
+        case Hole():
+            return print_hole(how)
+        case _:
+            assert_never(how)
 
 
 def print_fuse(fuse: Fuse) -> str:

@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from mdh.ir.expr import Cast, walk
+from mdh.ir.expr import Cast, Load, walk
 from mdh.ir.kernel import Buf, Kernel, Module, Workspace
 from mdh.ir.program import Program
-from mdh.ir.walk import expressions, statements
+from mdh.ir.walk import expressions, statements, writes
 from mdh.target import c_helpers, cuda_helpers, opencl_helpers
 from mdh.target.c_kernel import c_kernel, c_prologue
 from mdh.target.constants import constants_of
@@ -82,6 +82,13 @@ TRAPPING = """
 """
 """Follows the includes where a text converts floats to integers and integers to floats: with
 -fno-trapping-math GCC 12 replaces such a pair by trunc()."""
+UNPACKED = """
+#if defined __GNUC__ && !defined __clang__
+#pragma GCC optimize("no-tree-slp-vectorize")  // with it GCC 12 takes (double)(float)x for x
+#endif
+"""
+"""Follows the includes where a text rounds values into an array of its own, and reads them back in a wider
+type. GCC makes vectors of such scalars, and then combines the conversions of the vectors."""
 OPTIONS = {"cuda": ("--std=c++17",), "opencl": ("-cl-std=CL1.2",), "c": C_OPTIONS}
 """For all texts of a language."""
 
@@ -112,6 +119,8 @@ def emit(module: Module, program: Program, faults: CompilerFaults | None = None)
         prologue += UNSUNK
     if module.target == "c" and _converts_twice(module):
         prologue += TRAPPING
+    if module.target == "c" and any(map(_rounds_in_passing, module.kernels)):
+        prologue += UNPACKED
     head = "".join(f"// {line}".rstrip() + "\n" for note in module.notes for line in note.splitlines())
     source = "\n".join(part for part in (head, prologue, helpers, constants.text, body) if part)
     made = KernelText(
@@ -141,6 +150,20 @@ def _converts_twice(module: Module) -> bool:
         if isinstance(x, Cast)
     }
     return {(True, False), (False, True)} <= casts
+
+
+def _rounds_in_passing(kernel: Kernel) -> bool:
+    """An array of the kernel's own takes rounded values, and is read in a wider type."""
+    given = {b.name for b in kernel.buffers}
+    rounded, widened = set[str](), set[str]()
+    for s in statements(kernel.body):
+        casts = [x for e in expressions(s) for x in walk(e) if isinstance(x, Cast)]
+        floats = [x for x in casts if x.dtype.is_float and x.arg.dtype.is_float]
+        if any(x.dtype.bits < x.arg.dtype.bits for x in floats):
+            rounded |= writes(s) - given
+        wider = (x for x in floats if x.dtype.bits > x.arg.dtype.bits)
+        widened |= {n.buffer for x in wider for n in walk(x.arg) if isinstance(n, Load)} - given
+    return bool(rounded & widened)
 
 
 def entry_names(module: Module) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ from mdh.schedule.model import (
     Unit,
     Where,
     WhereExpr,
+    Within,
 )
 from mdh.schedule.names import KEYWORDS
 
@@ -186,9 +187,9 @@ def _named(draw: st.DrawFn, name: str) -> Section:
     """With steps, or with words for the way of the stage, or with both."""
     ways = st.none() | st.permutations([how.value for how in How]).map(tuple)
     open_ways = st.builds(Hole, st.none() | _names, ways | st.just(("inline",)))
-    how = draw(st.sampled_from(How) | open_ways)
+    how = draw(st.sampled_from(How) | open_ways | st.builds(Within, _names, st.integers(0, 99)))
     attrs = draw(st.just(()) | st.just((Attr("once"),)))
-    derived = draw(st.booleans())
+    derived = not isinstance(how, Within) and draw(st.booleans())
     body = ((), (), ()) if derived else draw(_bodies)
     return replace(_section(name, body), how=how, attrs=attrs, derived=derived)
 

@@ -33,6 +33,8 @@ class Draft:
     threaded: bool = False
     staged: set[tuple[str, str]] = field(default_factory=set)
     held: set[str] = field(default_factory=set)
+    inner: bool = False
+    threads: int = 0
 
     def chance(self, p: float) -> bool:
         return self.rng.random() < p
@@ -78,9 +80,13 @@ def _inline(program: Program, rng: Random) -> tuple[Program, tuple[str, ...], li
     return computed, names, lines
 
 
-def steps_of(rng: Random, program: Program, stage: Stage, machine: Machine) -> list[str]:
-    """Random steps of one stage, with labels or without."""
-    return _labelled(rng, _steps(Draft(rng, program, stage, machine.kind == "cpu")))
+def steps_of(
+    rng: Random, program: Program, stage: Stage, machine: Machine, *, inner: bool = False, threads: int = 0
+) -> list[str]:
+    """Random steps of one stage, with labels or without. inner: it is a part of another one's kernel.
+    threads: so many split it, if that can be."""
+    d = Draft(rng, program, stage, machine.kind == "cpu", inner=inner, threads=threads)
+    return _labelled(rng, _steps(d))
 
 
 def _groups(program: Program, stage: Stage, rng: Random) -> tuple[Group, ...]:
@@ -102,7 +108,9 @@ def _steps(d: Draft) -> list[str]:
     d.tiles = [x.extent for x in d.stage.dims]
     if d.chance(0.05):
         _sequential(d)
-    if d.chance(0.93):
+    if d.inner:
+        d.blocked = True
+    elif d.chance(0.93):
         _core(d, Layer.BLK, most=8 if not d.cpu else 12)
         d.blocked = True
     for _ in range(rng.choice((0, 1, 1, 2))):
@@ -122,6 +130,11 @@ def _steps(d: Draft) -> list[str]:
 
 def _threads(d: Draft) -> None:
     """Threads of a block, 64 at most; or warps, and exactly 32 lanes below them."""
+    if d.inner:
+        d.threaded = True
+        if (below := _exactly(d)) is not None:
+            _emit(d, below, _axes(d, Layer.THR, below))
+        return
     if d.chance(0.3):
         lanes = _lanes(d)
         if lanes is not None:
@@ -132,6 +145,20 @@ def _threads(d: Draft) -> None:
             return
     d.threaded = True
     _core(d, Layer.THR, most=64)
+
+
+def _exactly(d: Draft) -> list[int] | None:
+    """Tiles whose parts have the product `threads`."""
+    for _ in range(60):
+        below, left = list(d.tiles), d.threads
+        for n in d.rng.sample(range(len(below)), len(below)):
+            parts = d.rng.choice([p for p in range(1, left + 1) if left % p == 0 and p <= below[n]])
+            tile = -(-below[n] // parts)
+            if -(-below[n] // tile) == parts:
+                below[n], left = tile, left // parts
+        if left == 1 and sum(a != b for a, b in zip(below, d.tiles, strict=True)) <= 3:
+            return below
+    return None
 
 
 def _lanes(d: Draft) -> tuple[list[int], list[int]] | None:

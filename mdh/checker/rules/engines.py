@@ -108,6 +108,9 @@ def alignment(subject: Subject, i: int, staging: Staging) -> int:
     for group in staged_groups(subject.program, subject.stage, staging.buffer):
         common = math.gcd(common, *(shift[-1] for shift in group.shifts))
         for name, c in () if group.gather else group.affine[-1].terms:
+            if not name.isdecimal():
+                common = math.gcd(common, c)
+                continue
             d = int(name)
             for digit in digits(chain_of(plan, d)) or ():
                 if (digit.cut, d) not in within:

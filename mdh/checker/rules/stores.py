@@ -192,6 +192,9 @@ def _run(plan: StagePlan, function: Affine, loops: set[tuple[int, int]], rows: i
     """The most contiguous, aligned elements that every group of the innermost loop has: a common divisor."""
     common, count = gcd(rows, function.const), 1
     for name, c in function.terms:
+        if not name.isdecimal():
+            common = gcd(common, c)
+            continue
         d = int(name)
         for digit in digits(chain_of(plan, d)) or ():
             weight = abs(c) * digit.weight

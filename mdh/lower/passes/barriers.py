@@ -67,12 +67,12 @@ def _tainted(
     out: set[str] = set()
     for s in body:
         match s:
-            case Let(name, value, _) if not _uniform(value, divergent):
+            case Let(name, value, _) if not uniform(value, divergent):
                 out.add(name)
-            case Alloc(buf, init) if init is not None and not _uniform(init, divergent):
+            case Alloc(buf, init) if init is not None and not uniform(init, divergent):
                 out.add(buf.name)
             case Store(buffer=b, index=index, value=value) if b in own:
-                if inside or not all(_uniform(e, divergent) for e in (*index, value)):
+                if inside or not all(uniform(e, divergent) for e in (*index, value)):
                     out.add(b)
             case Move(dst=b) if b in own:
                 out.add(b)
@@ -80,7 +80,7 @@ def _tainted(
                 out |= writes(s)
             case Atomic(result=result) if result is not None:
                 out.add(result)
-        apart = inside or (isinstance(s, If) and not _uniform(s.cond, divergent))
+        apart = inside or (isinstance(s, If) and not uniform(s.cond, divergent))
         for inner in bodies(s):
             out |= _tainted(inner, divergent, own, inside=apart)
     return frozenset(out)
@@ -95,7 +95,7 @@ def _place(
             pending = pending.met()
             out.append(s)
             continue
-        entered = isinstance(s, If) and _uniform(s.cond, divergent)
+        entered = isinstance(s, If) and uniform(s.cond, divergent)
         reason = "" if entered else _conflict(effects.of(s), pending)
         if reason:
             out.append(Barrier(SyncScope.BLOCK, reason))
@@ -112,11 +112,11 @@ def _enter(s: Stmt, pending: Pending, effects: "_Effects", divergent: frozenset[
     against it stands at the outermost place in the body, not deeper.
     """
     match s:
-        case For() if all(_uniform(e, divergent) for e in (s.start, s.stop, s.step)):
+        case For() if all(uniform(e, divergent) for e in (s.start, s.stop, s.step)):
             _, after = _place(s.body, pending, effects, divergent)
             body, after = _place(s.body, pending.union(after), effects, divergent)
             return replace(s, body=body), after
-        case If() if _uniform(s.cond, divergent):
+        case If() if uniform(s.cond, divergent):
             then, a = _place(s.then, pending, effects, divergent)
             orelse, b = _place(s.orelse, pending, effects, divergent)
             return If(s.cond, then, orelse), a.union(b)
@@ -126,7 +126,8 @@ def _enter(s: Stmt, pending: Pending, effects: "_Effects", divergent: frozenset[
             return s, pending.union(effects.of(s))
 
 
-def _uniform(e: Expr, divergent: frozenset[str]) -> bool:
+def uniform(e: Expr, divergent: frozenset[str]) -> bool:
+    """Whether all threads of a block compute the same. divergent: as of `place_barriers`."""
     for n in walk(e):
         match n:
             case Var(name) if name in divergent:

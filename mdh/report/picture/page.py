@@ -19,7 +19,7 @@ from mdh.report.picture.code import CodeLine, code_lines
 from mdh.report.picture.stage import StageView, stage_view
 from mdh.report.picture.tables import held_html, occupancy_html, traffic_html
 from mdh.report.picture.tour import tour
-from mdh.report.text import bytes_text, inline_text, loops_text, seconds_text
+from mdh.report.text import bytes_text, inline_text, inner_text, loops_text, seconds_text
 from mdh.target.text import KernelText
 
 _SCRIPTS = ("ownership.js", "pictures.js", "view.js")
@@ -51,6 +51,7 @@ def schedule_page(
     parts += [
         f"<p class=note>stage {escape(row.name)}: {escape(inline_text(row))}</p>" for row in told.inline
     ]
+    parts += [f"<p class=note>stage {escape(row.name)}: {escape(inner_text(row))}</p>" for row in told.inner]
     for n, (view, report) in enumerate(zip(views, told.stages, strict=True)):
         parts.append(_stage(n, view, report, plan, module, told))
     parts.append(_code(code_lines(plan, text), text))

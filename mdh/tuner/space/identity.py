@@ -24,7 +24,8 @@ def _stage(stage: StagePlan) -> tuple[object, ...]:
     told = tuple(s for _, s in steps if any(s))
     roles = () if stage.roles is None else (stage.roles,)
     fused = (stage.fused,) if stage.fused else ()
-    return stage.stage.name, text_order, told, grid, stage.combines, *roles, *fused
+    inner = tuple((x.step, _stage(x.plan)) for x in stage.inner)
+    return stage.stage.name, text_order, told, grid, stage.combines, *roles, *fused, *inner
 
 
 def _step(step: PlanStep) -> tuple[object, ...]:

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from mdh.checker.fusing import stage_in, view_of
 from mdh.checker.inlining import staged
+from mdh.checker.inner import Whole, view_for
 from mdh.checker.rules import SHAPE_RULES
-from mdh.checker.run import supported
+from mdh.checker.run import check_stage, supported
 from mdh.checker.subject import Draft
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.hardware import Layer
@@ -16,7 +17,8 @@ from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.results.trial import Value
 from mdh.results.variable import Kind, Variable
-from mdh.schedule.model import BufferPlace, Caret, ForEntry, Hole, Schedule, Section, Unit
+from mdh.schedule.holes import section_holes
+from mdh.schedule.model import BufferPlace, Caret, ForEntry, Hole, Schedule, Section, Unit, Within
 from mdh.tuner.space.atoms import divided_tiles
 from mdh.tuner.space.chain import Chain, ChainStep, Choice, words_of
 from mdh.tuner.space.conditions import Condition, number_chain, on_numbers
@@ -58,7 +60,9 @@ def make_space(
     if no choice of values is structurally legal.
     """
     supported(machine, target)
-    sections, inline, openings = _named(program, schedule, machine, default)
+    sections, inline, openings = _named(
+        program, schedule, machine, default, target, deterministic=deterministic
+    )
     _shape(sections, machine, target, deterministic)
     seen = LANGUAGES[target].seen(machine)
     build = _SpaceBuilder(program, seen, target, sections, openings, weighs=True)
@@ -98,24 +102,36 @@ def nested(plain: Joint, orders: Sequence[Sequence[int]]) -> Joint:
 
 
 def _named(
-    program: Program, schedule: Schedule, machine: Machine, default: Schedule | None
-) -> tuple[list[Seen], tuple[Section, ...], list[VariablePlace]]:
-    """The sections of stages with kernels, with every hole named; those of stages without; and the places of
-    the holes. A stage that is inline only by the value of a hole counts as one with a kernel."""
+    program: Program, schedule: Schedule, machine: Machine, default: Schedule | None, target: str,
+    *, deterministic: bool,
+) -> tuple[list[Seen], tuple[Section, ...], list[VariablePlace]]:  # fmt: skip
+    """The sections of stages with steps to choose, with every hole named; those of the others; and the places
+    of the holes. A stage that is inline only by the value of a hole counts as one with a kernel. Steps of a
+    stage inside of another one, if they have no holes, are legal or not with the other one's."""
+    seen_as = LANGUAGES[target].seen(machine)
     whole = staged(program, schedule, machine, default)
     openings: list[VariablePlace] = []
     sections: list[Seen] = []
     taken: set[str] = set()
     several = len(program.stages) > 1
+    boxes = Whole(whole.program, {s.name: x for s, x in whole.kernels}, seen_as, check_stage)
+    apart: set[str] = set()
     for stage, section in whole.kernels:
         prefix = f"{stage.name}." if several else ""
-        view = view_of(whole.program, stage, section)
-        seen = stage_in(view, stage.name)
+        if isinstance(section.how, Within):
+            if not section_holes(section):
+                apart.add(stage.name)
+                continue
+            box = view_for(boxes, stage.name, target, deterministic=deterministic)
+            view, seen = box.program, box.stage
+        else:
+            view = view_of(whole.program, stage, section)
+            seen = stage_in(view, stage.name)
         namer = Namer(view, seen, prefix, taken)
         name = stage.name if several else None
         sections.append((view, seen, replace(namer.section(section), name=name)))
         openings.extend(namer.openings)
-    kernels = {stage.name for stage, _ in whole.kernels}
+    kernels = {stage.name for stage, _ in whole.kernels} - apart
     inline = tuple(s for s in whole.sections if several and s.name not in kernels)
     return sections, inline, openings
 

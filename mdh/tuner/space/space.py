@@ -19,6 +19,7 @@ from mdh.machine import Machine
 from mdh.results.trial import Value
 from mdh.results.variable import Point, Variable
 from mdh.schedule.binding import bind
+from mdh.schedule.holes import section_holes
 from mdh.schedule.model import (
     Attr,
     BufferPlace,
@@ -32,6 +33,7 @@ from mdh.schedule.model import (
     Step,
     TileEntry,
     Unit,
+    Within,
 )
 from mdh.tuner.space.domains import LOOP, core_layers
 from mdh.tuner.space.engines import without_unused
@@ -177,12 +179,15 @@ class ExactSpace:
 
     @cached_property
     def _outlines(self) -> tuple[StageOutline, ...]:
-        """One a stage."""
+        """One a stage with a kernel. What stands inside of one is judged by the checker alone."""
         names = {v.name.removeprefix("?"): i for i, v in enumerate(self.variables)}
         machine = LANGUAGES[self.target].seen(self.machine)
         whole = staged(self.program, self.template, self.machine, None)
         out = []
-        for s, (stage, section) in enumerate(whole.kernels):
+        counted = [(x, y) for x, y in whole.kernels if not isinstance(y.how, Within) or section_holes(y)]
+        for s, (stage, section) in enumerate(counted):
+            if isinstance(section.how, Within):
+                continue
             view = view_of(whole.program, stage, section)
             mine = stage_in(view, stage.name)
             dims = self.joint.dimensions(s, len(mine.dims))

@@ -1,0 +1,275 @@
+"""Stages that the kernel of their reader computes (`stage P in C:n`): their plans, inside of the reader's."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from mdh.checker.concrete import concrete
+from mdh.checker.footprint import register_words, shared_bytes, store_bytes
+from mdh.checker.inner_places import PLACE, Inner, misplaced, out_of_order, unknown_readers
+from mdh.checker.inner_units import unfit_units
+from mdh.checker.subject import Draft, at
+from mdh.decompose.accesses import access_groups
+from mdh.decompose.image import covers, image
+from mdh.diagnostics import Diagnostic, Failed
+from mdh.hardware import Space
+from mdh.ir.inner import InnerError, Side, box_of, computations, inner_view, level_turns
+from mdh.ir.layout import Level
+from mdh.ir.plan import InnerStage, StagePlan
+from mdh.ir.program import Output, Program, Stage
+from mdh.ir.tile import Copy
+from mdh.machine import Machine
+from mdh.schedule.model import Section, Within
+from mdh.source import Span
+
+ONCE, SHARED, REGISTERS = "K122", "K152", "K153"
+Checked = tuple[StagePlan | None, list[Diagnostic]]
+Live = Mapping[str, Copy]
+"""The innermost tiles of arrays, by array."""
+
+
+@dataclass(frozen=True)
+class Whole:
+    """What the plans of inner stages are made of. program: with all stages. sections: of all stages, by name.
+    check: makes the plan of a draft."""
+
+    program: Program
+    sections: Mapping[str, Section]
+    machine: Machine
+    check: Callable[[Draft, Section], Checked]
+
+    def inside(self, reader: str) -> list[str]:
+        """The stages that are computed in `reader`, in the order of the C."""
+        hows = ((s.name, self.sections[s.name].how) for s in self.program.stages if s.name in self.sections)
+        return [name for name, how in hows if isinstance(how, Within) and how.reader == reader]
+
+
+@dataclass(frozen=True)
+class _Around:
+    """What stands around a stage's plan. live: tiles that its stages may read. inner: arrays that are nowhere
+    else. threads: of those that compute it. alone: whether each thread computes a box of its own."""
+
+    live: Live
+    threads: int
+    inner: frozenset[str] = frozenset()
+    alone: bool = False
+    taken: frozenset[str] = frozenset()
+
+
+def with_inner(
+    plan: StagePlan, draft: Draft, whole: Whole, written: dict[str, Section]
+) -> tuple[StagePlan, list[Diagnostic]]:
+    """The plan of a kernel with the stages that it computes for itself. written: receives their sections.
+
+    K122: `@once`, and a point is computed again. K123, K124: as of `inner_places`. K125: its units do not fit
+    the reader's. K152, K153: the tiles of all do not fit. And what forbids the plan of a stage on its own.
+    """
+    if not whole.inside(plan.stage.name):
+        return plan, []
+    found: list[Diagnostic] = []
+    plan = _filled(plan, draft, whole, _Around({}, plan.threads), written, found)
+    if not found:
+        found.extend(_capacity(plan, draft, whole))
+    return plan, found
+
+
+def _filled(
+    plan: StagePlan, draft: Draft, whole: Whole, around: _Around, written: dict[str, Section],
+    found: list[Diagnostic],
+) -> StagePlan:  # fmt: skip
+    """The plan with its inner stages, as far as nothing is wrong."""
+    inner: list[InnerStage] = []
+    taken = draft.taken | around.taken | {lv.var for lv in plan.tiles.levels.all}
+    for name in whole.inside(plan.stage.name):
+        section = whole.sections[name]
+        stage = next(s for s in whole.program.stages if s.name == name)
+        assert isinstance(section.how, Within)
+        fused = bool(whole.sections[plan.stage.name].fuses)
+        one = Inner(stage, section, section.how, draft, plan, fused)
+        wrong = [*misplaced(one), *out_of_order(whole.program, one, whole.sections)]
+        if wrong:
+            found.extend(wrong)
+            continue
+        live = _live(one, around.live)
+        before = around.inner.union(*(x.stage.written for x in inner))
+        made = _made(one, whole, replace(around, live=live, inner=before, taken=taken), written, found)
+        if made is not None:
+            inner.append(made)
+            taken |= _variables(made.plan)
+    return replace(plan, inner=tuple(inner))
+
+
+def _variables(plan: StagePlan) -> frozenset[str]:
+    own = frozenset(lv.var for lv in plan.tiles.levels.all)
+    return own.union(*(_variables(x.plan) for x in plan.inner))
+
+
+def _made(
+    one: Inner, whole: Whole, around: _Around, written: dict[str, Section], found: list[Diagnostic]
+) -> InnerStage | None:
+    cpu = whole.machine.kind == "cpu"
+    try:
+        view = view_inside(one, cpu=cpu)
+    except InnerError as unfit:
+        found.append(one.wrong(PLACE, str(unfit), "leave `in` out"))
+        return None
+    draft = Draft(
+        view.program, view.stage, one.section.steps, whole.machine, one.draft.target,
+        one.draft.deterministic, one.section.span, around.taken,
+    )  # fmt: skip
+    plan, wrong = whole.check(draft, one.section)
+    if plan is not None:
+        plan = replace(plan, near=_served(one, plan, around.live))
+        given = None if cpu else around.threads
+        wrong = [*unfit_units(one, plan, given, alone=around.alone), *_unread(one, plan, around, whole)]
+    if plan is None or wrong:
+        found.extend(wrong)
+        return None
+    written[one.stage.name] = replace(
+        concrete(one.section, draft), name=one.stage.name, how=one.how, attrs=one.section.attrs
+    )
+    alone = around.alone or one.space is Space.RM
+    inside = replace(around, threads=plan.threads, alone=alone)
+    plan = _filled(plan, draft, whole, inside, written, found)
+    computed = computations(one.stage, view.box, tuple(x for x in view.program.loops if x.level))
+    found.extend(_once(one, computed))
+    assert one.step is not None
+    return InnerStage(one.stage, one.step, plan, computed)
+
+
+def view_for(whole: Whole, name: str, target: str, *, deterministic: bool) -> "View":
+    """What the steps of an inner stage see, if its reader's steps have no holes. Raises Failed."""
+    section = whole.sections[name]
+    how = section.how
+    assert isinstance(how, Within)
+    found = list(unknown_readers(whole.program, {name: section}))
+    if found:
+        raise Failed(*found)
+    reader, program = whole.sections[how.reader], whole.program
+    stage, mine = (next(s for s in whole.program.stages if s.name == n) for n in (how.reader, name))
+    if isinstance(reader.how, Within):
+        view = view_for(whole, how.reader, target, deterministic=deterministic)
+        program, stage = view.program, view.stage
+    draft = Draft(program, stage, reader.steps, whole.machine, target, deterministic, reader.span)
+    plan, found = whole.check(draft, reader)
+    if plan is None:
+        raise Failed(*found)
+    one = Inner(mine, section, how, draft, plan, bool(reader.fuses))
+    found = list(misplaced(one))
+    if found:
+        raise Failed(*found)
+    try:
+        return view_inside(one, cpu=whole.machine.kind == "cpu")
+    except InnerError as unfit:
+        raise Failed(one.wrong(PLACE, str(unfit), "leave `in` out")) from unfit
+
+
+@dataclass(frozen=True)
+class View:
+    """A stage as its steps see it inside of its reader: its box in place of its extents."""
+
+    program: Program
+    box: Mapping[str, Side]
+
+    @property
+    def stage(self) -> Stage:
+        return self.program.stages[0]
+
+
+def view_inside(one: Inner, *, cpu: bool) -> View:
+    """Requires what `misplaced` demands. Raises InnerError if the elements that are staged are no box."""
+    axes = {b: one.copies(b)[0].tile.axes for b in one.outputs}
+    assert one.step is not None
+    levels = _levels_around(one.reader, one.step, shared=one.space is Space.SM, cpu=cpu)
+    box = box_of(one.draft.program, one.stage, axes)
+    return View(inner_view(one.draft.program, one.stage, axes, box, level_turns(levels)), box)
+
+
+def _levels_around(plan: StagePlan, step: int, *, shared: bool, cpu: bool) -> list[Level]:
+    """The units and loops around the body of a step, without the threads that share what is staged there."""
+    order = plan.tiles.order
+    loops = {lv.var for lv in order if isinstance(lv, Level)}
+    outside = {lv.var for lv in order[: order.index(step)] if isinstance(lv, Level)}
+    threads = {lv.var for lv in plan.tiles.threads} if shared and not cpu else set[str]()
+    levels = plan.tiles.levels.all
+    return [lv for lv in levels if (lv.var in outside or lv.var not in loops) and lv.var not in threads]
+
+
+def _live(one: Inner, outer: Live) -> Live:
+    """The tiles that are filled before the stage at hand is computed."""
+    order = one.reader.code_order
+    assert one.step is not None
+    place = order.index(one.step)
+    copies = (c for c in one.reader.tiles.copies if order.index(c.step) <= place and c.tile.slots == 1)
+    return {**outer, **{c.tile.buffer: c for c in copies if c.tile.buffer not in one.outputs}}
+
+
+def _served(one: Inner, plan: StagePlan, live: Live) -> dict[str, Space]:
+    """The arrays whose tiles hold all that the stage reads of them, and those that it writes."""
+    every = frozenset(lv.var for lv in plan.tiles.levels.all)
+    out = dict.fromkeys(one.outputs, one.space)
+    for buffer, copy in live.items():
+        groups = [g for g in access_groups(plan.program, plan.stage) if g.buffer == buffer and not g.store]
+        images = (not g.gather and image(plan.tiles.levels, g.affine, g.shifts, every) for g in groups)
+        near = copy.tile.space is Space.SM or one.space is Space.RM
+        if groups and near and all(x and covers(copy.tile.axes, x) for x in images):
+            out[buffer] = copy.tile.space
+    return out
+
+
+def _unread(one: Inner, plan: StagePlan, around: _Around, whole: Whole) -> Iterator[Diagnostic]:
+    """K123. What the stage reads of other inner stages lies in their tiles."""
+    mine = {o.buffer for n in whole.inside(one.stage.name) for o in _outputs(whole, n)}
+    for buffer in sorted((around.inner & one.stage.read) - mine - plan.near.keys()):
+        tile = around.live[buffer].tile if buffer in around.live else None
+        if tile is not None and tile.space is Space.RM and one.space is not Space.RM:
+            what = f"the tile of `{buffer}` lies in registers, and other threads need it"
+            yield one.wrong(PLACE, what, f"`{buffer}:SM[…]`")
+        else:
+            hint = f"stage `{buffer}` in larger tiles, or at a step farther outside"
+            yield one.wrong(PLACE, f"it reads elements of `{buffer}` that are not in its tile", hint)
+
+
+def _outputs(whole: Whole, name: str) -> Iterator[Output]:
+    stage = next(s for s in whole.program.stages if s.name == name)
+    return (o for r in stage.results for o in r.outputs)
+
+
+def _once(one: Inner, computed: int) -> Iterator[Diagnostic]:
+    attr = next((a for a in one.section.attrs if a.name == "once"), None)
+    points = 1
+    for d in one.stage.dims:
+        points *= d.extent
+    if attr is None or computed <= points:
+        return
+    count = f"{computed} computations of {points} points"
+    headline = f"stage `{one.stage.name}` is computed more often than once: {count}"
+    hint = "larger tiles in its reader, a step farther outside, or leave `@once` out"
+    witness = (("computed", computed), ("points", points))
+    yield Diagnostic(ONCE, headline, at(attr.span), help=hint, witness=witness)
+
+
+def _capacity(plan: StagePlan, draft: Draft, whole: Whole) -> Iterator[Diagnostic]:
+    """K152, K153 for the tiles of a kernel's stages together."""
+    cpu = whole.machine.kind == "cpu"
+    used = shared_bytes(plan, plan.tiles, cpu=cpu) + store_bytes(draft.program, plan, plan.tiles)
+    limit = whole.machine.shared_per_block
+    first = plan.inner[0]
+    place = at(_place(whole, first.stage.name))
+    inside = ", ".join(f"`{x.stage.name}`" for x in plan.inner)
+    if used > limit:
+        what = "cache set aside for SM" if cpu else "shared memory"
+        headline = f"with {inside} a block needs {used} bytes of {what}, `{whole.machine.name}` has {limit}"
+        hint = f"smaller tiles, fewer buffers in SM: {used - limit} bytes too many"
+        yield Diagnostic(SHARED, headline, place, help=hint, witness=(("bytes", used), ("limit", limit)))
+    words, most = register_words(plan, plan.tiles), whole.machine.registers_per_thread
+    if words > most:
+        headline = (
+            f"with {inside} a thread holds {words} registers of RM buffers, `{whole.machine.name}` has {most}"
+        )
+        witness = (("registers", words), ("limit", most))
+        yield Diagnostic(REGISTERS, headline, place, help="smaller thread tiles", witness=witness)
+
+
+def _place(whole: Whole, name: str) -> Span | None:
+    how = whole.sections[name].how
+    return how.span if isinstance(how, Within) else None

@@ -1,0 +1,8 @@
+void steps(const float A[64], float O[64]) {
+  float T[64];
+  for (int i = 0; i < 64; i++)
+    T[i] = A[i] + 1;
+  for (int t = 0; t < 3; t++)
+    for (int i = 0; i < 64; i++)
+      O[i] = 2 * O[i] + T[i];
+}

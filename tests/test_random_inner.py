@@ -1,0 +1,103 @@
+"""Random programs of two to four stages, some of them inside of their reader's kernel.
+
+The results are those of the C text, there are no races, and nothing is read that has not been written.
+"""
+
+import os
+from collections import Counter
+from functools import cache
+
+import pytest
+
+from mdh.device.api import open_device
+from mdh.diagnostics import Failed
+from mdh.frontend.c.read import read_program
+from mdh.ir.program import Program
+from mdh.lower.run import lower
+from mdh.machine import load_machine
+from mdh.schedule.parser import parse_schedule
+from mdh.source import Source
+from mdh.target.emit import emit
+from tests.support.cubins import cubin_of
+from tests.support.native import compiler
+from tests.support.pairs import arguments, execute, planned
+from tests.support.random_inner import inner_schedule, random_inner
+
+COUNT = int(os.environ.get("MDH_RANDOM_INNER", "16"))
+FIRST = int(os.environ.get("MDH_RANDOM_INNER_FROM", "0"))
+SEEDS = range(FIRST, FIRST + COUNT)
+
+
+@cache
+def program_of(seed: int) -> Program | None:
+    """None if the front end refuses it, or makes a single stage of it."""
+    try:
+        program = read_program(Source(f"inner_{seed}.c", random_inner(seed).text))
+    except Failed:
+        return None
+    return program if len(program.stages) > 1 else None
+
+
+def outcome(seed: int, device: str) -> str:
+    """`equal`, the codes against the schedule, or nothing where no schedule could be drawn."""
+    program = program_of(seed)
+    if program is None:
+        return ""
+    opened = open_device(device)
+    text = inner_schedule(program, opened.machine, opened.target, seed)
+    if text is None:
+        return ""
+    try:
+        plan = planned(program, parse_schedule(Source("inner.mdh", text)), opened.machine, opened.target)
+    except Failed as failed:
+        assert all(d.code[0] in "K" for d in failed.diagnostics), (failed, text)
+        return " ".join(sorted({d.code for d in failed.diagnostics}))
+    found = execute(plan, opened, arguments(program, {}, seed), {})
+    assert found.kind == "equal", (found, plan.text, random_inner(seed).text)
+    again = parse_schedule(Source("again.mdh", plan.text))
+    assert planned(program, again, opened.machine, opened.target).text == plan.text
+    return found.kind
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_right_in_c(seed: int) -> None:
+    if compiler() is None:
+        pytest.skip("no C compiler here")
+    outcome(seed, "c")
+
+
+@pytest.mark.parametrize("seed", SEEDS[: COUNT // 2])
+def test_right_on_a_gpu_without_races(seed: int) -> None:
+    outcome(seed, "oclgrind")
+
+
+@pytest.mark.parametrize("seed", SEEDS[: COUNT // 2])
+def test_cuda_compiles(seed: int) -> None:
+    program, machine = program_of(seed), load_machine("h100")
+    text = None if program is None else inner_schedule(program, machine, "cuda", seed)
+    if program is None or text is None:
+        return
+    try:
+        plan = planned(program, parse_schedule(Source("inner.mdh", text)), machine, "cuda")
+    except Failed:
+        return
+    assert cubin_of(emit(lower(plan), program), "sm_90")
+
+
+def test_many_are_legal_and_many_are_not() -> None:
+    """The plans alone, for a CPU."""
+    machine, seen = load_machine("generic-cpu"), Counter[str]()
+    for seed in range(40):
+        program = program_of(seed)
+        text = None if program is None else inner_schedule(program, machine, "c", seed)
+        if program is None or text is None:
+            continue
+        try:
+            plan = planned(program, parse_schedule(Source("inner.mdh", text)), machine, "c")
+        except Failed as failed:
+            seen.update({d.code for d in failed.diagnostics})
+            continue
+        seen["legal"] += 1
+        seen["chains"] += any(x.plan.inner for s in plan.stages for x in s.inner)
+    assert seen["legal"] >= 12 and seen["chains"] >= 1
+    assert {"K124", "K125"} <= seen.keys()
