@@ -83,8 +83,8 @@ class AccessGroup:
 
 
 def affine_index(program: Program, stage: Stage, index: tuple[Expr, ...]) -> tuple[Affine, ...] | None:
-    """The indices as affine functions of the stage's dimensions, and of the units and loops around it by name;
-    None if one is data (a gather), or moves from turn to turn of loops around the stage."""
+    """The indices as affine functions of the stage's dimensions, and of the units and loops around it by
+    name; None if one is data (a gather), or moves from turn to turn of loops around the stage."""
     out = tuple(_affine(program, stage, e) for e in index)
     fixed = program.levels
     known = tuple(
