@@ -101,3 +101,36 @@ def test_many_are_legal_and_many_are_not() -> None:
         seen["chains"] += any(x.plan.inner for s in plan.stages for x in s.inner)
     assert seen["legal"] >= 12 and seen["chains"] >= 1
     assert {"K124", "K125"} <= seen.keys()
+
+
+ROUNDED = """void inner(const double A[7][12], const float B[8][6], double O[4][8]) {
+  float T0[4][10];
+  for (int i = 0; i < 4; i++)
+    for (int j = 0; j < 10; j++)
+      T0[i][j] = (j < 5 ? A[0][i + 7] - B[i + 1][3] : A[i + 2][j + 2]);
+  for (int i = 0; i < 4; i++)
+    for (int j = 0; j < 8; j++)
+      O[i][j] = T0[i][j + 2] - A[6 - i][j];
+}
+"""
+STEPS = """stage T0 in O:1 {
+  (de-)comp( 1, 3 ) ( ^, ^ ; ^ )         ( FOR.1, FOR.2 )
+  (de-)comp( ^, ^ ) ( A:SM[1,2], ^ ; ^ ) ( ^, ^ )
+}
+stage O {
+  (de-)comp( 2, 6 ) ( ^, T0:SM[1,2] ; ^ ) ( BLK.x, BLK.y )
+  (de-)comp( ^, 4 ) ( ^, ^ ; ^ )          ( ^, ^ )
+  (de-)comp( 2, 1 ) ( ^, ^ ; ^ )          ( ^, VEC.x )
+  (de-)comp( 1, ^ ) ( ^, ^ ; ^ )          ( FOR.1, ^ )
+}
+"""
+
+
+def test_values_are_rounded_in_passing() -> None:
+    """GCC 12 took what a float array held for the doubles that it was filled with."""
+    if compiler() is None:
+        pytest.skip("no C compiler here")
+    device, program = open_device("c"), read_program(Source("rounded.c", ROUNDED))
+    plan = planned(program, parse_schedule(Source("rounded.mdh", STEPS)), device.machine, device.target)
+    found = execute(plan, device, arguments(program, {}, 1179), {})
+    assert found.kind == "equal", found

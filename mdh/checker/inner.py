@@ -18,6 +18,7 @@ from mdh.ir.plan import InnerStage, StagePlan
 from mdh.ir.program import Output, Program, Stage
 from mdh.ir.tile import Copy
 from mdh.machine import Machine
+from mdh.schedule.holes import section_holes
 from mdh.schedule.model import Section, Within
 from mdh.source import Span
 
@@ -145,6 +146,12 @@ def view_for(whole: Whole, name: str, target: str, *, deterministic: bool) -> "V
     if found:
         raise Failed(*found)
     reader, program = whole.sections[how.reader], whole.program
+    if section_holes(reader):
+        headline = (
+            f"the steps of `{name}` and of `{how.reader}` both have holes, and its box depends on those"
+        )
+        hint = f"give the holes of one of them values; `{name}` is computed in `{how.reader}`"
+        raise Failed(Diagnostic(PLACE, headline, at(how.span), help=hint))
     stage, mine = (next(s for s in whole.program.stages if s.name == n) for n in (how.reader, name))
     if isinstance(reader.how, Within):
         view = view_for(whole, how.reader, target, deterministic=deterministic)

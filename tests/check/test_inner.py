@@ -145,6 +145,13 @@ def test_holes_of_the_reader_are_searched_around_steps_without() -> None:
     assert [p.stages[0].inner[0].computed for p in plans] == [72, 80]
 
 
+def test_holes_of_both_are_refused() -> None:
+    reader = READER.replace("( 16 )", "( ?{8,16} )")
+    text = f"stage T in O:1 {{ 1: (de-)comp( ? ) ( ^ ; ^ ) ( ^ ) }}\n{reader}"
+    with pytest.raises(Failed, match="both have holes"):
+        make_space(read(), parse_schedule(Source("s.mdh", text)), H100, "cuda")
+
+
 def test_a_tile_around_it_serves_what_it_reads() -> None:
     program = read("""void rows(const float A[8][32], float O[8][32]) {
       float T[8];
