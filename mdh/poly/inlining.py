@@ -216,6 +216,12 @@ class _Inlining:
             return
         if large := next((what for e in reader.expressions() if (what := excess(e))), ""):
             raise InliningError(f"an expression of stage `{reader.name}` then {large}", reader=before)
+        stored = [o.buffer for o in _outputs(reader)]
+        kept = next((b for m in self.outputs for b in sorted(m.read) if b in stored), None)
+        if kept is not None and len(stored) > 1:
+            # a point stores its results one after another
+            why = f"stage `{reader.name}` stores `{kept}` beside another result, which would then read it"
+            raise InliningError(why, reader=before)
         for race in races(reader):
             points = [
                 ", ".join(f"{d.name} = {d.at(at[d.name])}" for d in reader.dims)

@@ -92,5 +92,16 @@ def reach(a: Affine, ranges: Ranges, clauses: Domain) -> tuple[Reach, Reach] | N
     found = isl.Set(f"{{ [{space}] : {inside} }}")
     if found.is_empty():
         return None
-    (least, *first), (most, *last) = (coordinates(s.sample_point()) for s in (found.lexmin(), found.lexmax()))
+    (least, *first), (most, *last) = _ends(found)
     return (least, dict(zip(names, first, strict=True))), (most, dict(zip(names, last, strict=True)))
+
+
+def _ends(found: isl.Set) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """A point with the least first coordinate, and one with the greatest: the first and the last if isl finds
+    them. For some sets it raises an error instead."""
+    try:
+        return coordinates(found.lexmin().sample_point()), coordinates(found.lexmax().sample_point())
+    except isl.Error:
+        values = (found.dim_min_val(0), found.dim_max_val(0))
+        low, high = (coordinates(found.fix_val(isl.dim_type.set, 0, v).sample_point()) for v in values)
+        return low, high
