@@ -222,7 +222,7 @@ class _Inlining:
             # a point stores its results one after another
             why = f"stage `{reader.name}` stores `{kept}` beside another result, which would then read it"
             raise InliningError(why, reader=before)
-        for race in races(reader):
+        for race in races(reader, self.program.turns):
             points = [
                 ", ".join(f"{d.name} = {d.at(at[d.name])}" for d in reader.dims)
                 for at in (race.writes, race.touches)

@@ -6,7 +6,7 @@ result may write what another one does. This checks the stage alone, by its expr
 wherever they come from. A write that leaves the element as it was is none for reads (`ir.domain`).
 """
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 
 from mdh.ir.affine import Affine, from_expr
@@ -43,20 +43,21 @@ class _Touch:
     domain: Domain = EVERYWHERE
 
 
-def races(stage: Stage, held: Container[str] = ()) -> Iterator[Race]:
+def races(stage: Stage, turns: Mapping[str, int], held: Container[str] = ()) -> Iterator[Race]:
     """Every pair of accesses that touch the same element in different points or results, with one example.
 
-    held: outputs that are stored from a region, with the elements that keep their values.
+    turns: how often the loops around stages run. held: outputs that are stored from a region, with the
+    elements that keep their values.
     """
     reduced = any(d.kind is DimKind.PW for d in stage.dims)
-    ranges = {d.name: d.extent for d in stage.dims}
+    ranges = {**turns, **{d.name: d.extent for d in stage.dims}}
     touches = [t for n, r in enumerate(stage.results) for t in _touches(n, r, ranges, held, reduced=reduced)]
     for w in (t for t in touches if t.write):
         for t in touches:
             if t.buffer != w.buffer or (stage.scattered and (t.write or t.start)):
                 # a histogram combines all values of one element
                 continue
-            found = _meeting(stage, w, t)
+            found = _meeting(stage, turns, w, t)
             if found is not None:
                 yield Race(w.buffer, found[0], found[1], t.write)
 
@@ -76,15 +77,15 @@ def _touches(
             yield _Touch(number, x.buffer, index, False, start, shared, holding(conds, ranges))
 
 
-def _meeting(stage: Stage, w: _Touch, t: _Touch) -> tuple[Point, Point] | None:
+def _meeting(stage: Stage, turns: Mapping[str, int], w: _Touch, t: _Touch) -> tuple[Point, Point] | None:
     """A point that writes, and another point, or one of another result, that touches the same element; None
     if there is none."""
     # any point may read the start of a prefix sum, and a histogram has no points
     scanned = any(d.kind is DimKind.PS for d in stage.dims)
     if w.result != t.result or stage.scattered or t.shared or (t.start and scanned):
-        return _solved(stage, w, t, None)
+        return _solved(stage, turns, w, t, None)
     kept = [d.name for d in stage.dims if d.kind is not DimKind.PW]
-    return None if all(_pinned(name, w, t) for name in kept) else _solved(stage, w, t, kept)
+    return None if all(_pinned(name, w, t) for name in kept) else _solved(stage, turns, w, t, kept)
 
 
 def _pinned(name: str, w: _Touch, t: _Touch) -> bool:
@@ -93,7 +94,9 @@ def _pinned(name: str, w: _Touch, t: _Touch) -> bool:
     return any(f is not None and f == g and [n for n, _ in f.terms] == [name] for f, g in pairs)
 
 
-def _solved(stage: Stage, w: _Touch, t: _Touch, kept: list[str] | None) -> tuple[Point, Point] | None:
+def _solved(
+    stage: Stage, trips: Mapping[str, int], w: _Touch, t: _Touch, kept: list[str] | None
+) -> tuple[Point, Point] | None:
     """Iterations that touch one element and differ in a dimension of `kept`; None: any iterations."""
     names = [d.name for d in stage.dims]
     first, second = ({n: f"{x}{k}" for k, n in enumerate(names)} for x in "ab")
@@ -102,6 +105,7 @@ def _solved(stage: Stage, w: _Touch, t: _Touch, kept: list[str] | None) -> tuple
     turns = {n: f"n{k}" for k, n in enumerate(sorted({n for f in used for n in f.names} - set(names)))}
     one, other = {**first, **turns}, {**second, **turns}
     terms = [f"0 <= {v[d.name]} < {d.extent}" for v in (first, second) for d in stage.dims]
+    terms += [f"0 <= {turns[n]} < {trips[n]}" for n in turns if n in trips]
     terms += [
         f"{affine_text(f, one)} = {affine_text(g, other)}"
         for f, g in zip(w.index, t.index, strict=True)

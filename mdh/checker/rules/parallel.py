@@ -46,7 +46,7 @@ def check_races(draft: Draft) -> Iterator[Diagnostic]:
     stage = draft.stage
     labels = labels_at(stage.span, "points of a stage run in parallel")
     held = _held(draft)
-    for race in races(stage, held):
+    for race in races(stage, draft.program.turns, held):
         verb = "writes" if race.write else "reads"
         one, other = _point(stage, race.writes), _point(stage, race.touches)
         what = f"point ({one}) of stage `{stage.name}` writes an element of `{race.buffer}`"
