@@ -23,7 +23,7 @@ ROOF = (
 )
 
 LETTERS = (
-    "the result has its letters in reverse, so that neither rows nor columns become one dimension: vectors go "
+    "the result has its letters in reverse, so neither rows nor columns become one dimension: vectors go "
     "along one letter, of 24, and a quarter of their lanes idles"
 )
 EINSUMS = (("abcd,cdef->feba*", LETTERS),)
