@@ -23,8 +23,8 @@ ROOF = (
 )
 
 LETTERS = (
-    "the result has its letters in reverse, so that none of them become one dimension: vectors go along "
-    "single letters, of 24, and a quarter of their lanes idles"
+    "the result has its letters in reverse, so neither rows nor columns become one dimension: vectors go "
+    "along one letter, of 24, and a quarter of their lanes idles"
 )
 EINSUMS = (("abcd,cdef->feba*", LETTERS),)
 """By text and sizes."""
