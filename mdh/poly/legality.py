@@ -121,7 +121,8 @@ def _any_lost(a: _Sorted, b: _Sorted) -> bool:
                 if not (k.access.write or m.access.write) or _apart(k.access, m.access):
                     continue
                 both = k.carried and m.carried and p.accumulator == q.accumulator
-                need = _kept_at_one_point(p, q, k.access, m.access, carried=both)
+                joins = m.carried and not k.carried
+                need = _kept_at_one_point(p, q, k.access, m.access, carried=both, joins=joins)
                 for ordered in _orders(k, m):
                     if _lost(a.statement, b.statement, k.access, m.access, need, ordered=ordered):
                         return True
@@ -153,15 +154,18 @@ def _between(a: PlacedStatement, b: PlacedStatement) -> Iterator[Broken]:
             p, q = a.placement, b.placement
             both = m in p.carried and n in q.carried and p.accumulator == q.accumulator
             ordered = (x.position, x.write) < (y.position, y.write)
-            found = _lost(a, b, x, y, _kept_at_one_point(p, q, x, y, carried=both), ordered=ordered)
+            joins = n in q.carried and m not in p.carried
+            need = _kept_at_one_point(p, q, x, y, carried=both, joins=joins)
+            found = _lost(a, b, x, y, need, ordered=ordered)
             if found is not None:
                 yield Broken(a, x, found[0], b, y, found[1])
 
 
 def _kept_at_one_point(
-    p: Placement, q: Placement, x: TextAccess, y: TextAccess, *, carried: bool
+    p: Placement, q: Placement, x: TextAccess, y: TextAccess, *, carried: bool, joins: bool
 ) -> Need | None:
-    """What must be equal for two instances so that the order of x before y is kept; None if it never is."""
+    """What must be equal for two instances so that the order of x before y is kept; None if it never is.
+    joins: y goes to an accumulator, and x to memory."""
     if p.stage != q.stage:
         # a statement that two stages carry out has an accumulator in each
         return () if carried else None
@@ -170,6 +174,9 @@ def _kept_at_one_point(
     if carried:
         return _coordinates(p, q, scanned=False) if p.phase <= q.phase or p.last else None
     if x.write or p.phase > q.phase:
+        return None
+    if joins and p.phase == Phase.UPDATE == q.phase:
+        # units that share a sum may add to its element while others still read
         return None
     if p.phase == Phase.START < q.phase and any(p.scanned):
         # points of a prefix sum run in any order, and any of them may read the start
