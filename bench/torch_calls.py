@@ -45,6 +45,22 @@ def layer(t: Tensors) -> Call:
     return call
 
 
+def normalised(x: Any, gain: Any, bias: Any) -> Any:
+    """Layer normalisation of rows."""
+    return functional.layer_norm(x, (x.shape[1],), gain, bias)
+
+
+LAYERS = ("X", "W1", "b1", "W2", "b2", "W3", "b3")
+"""What three layers of a perceptron read."""
+
+
+def mlp3(x: Any, *layers: Any) -> Any:
+    """layers: weights and bias of each."""
+    for weights, bias in zip(layers[::2], layers[1::2], strict=True):
+        x = torch.relu(torch.addmm(bias, x, weights))
+    return x
+
+
 def _filter(t: Tensors) -> Call:
     image, weights = t["I"][None, None], t["F"][None, None]
     return Kept(lambda: functional.conv2d(image, weights), lambda r: t["O"].copy_(r[0, 0]))

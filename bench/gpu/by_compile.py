@@ -9,6 +9,7 @@ from bench.calling import Call, Kept
 from bench.gpu.cases import Case
 from bench.gpu.clock import Made, made
 from bench.gpu.gpu import Tensors, functional, torch
+from bench.torch_calls import LAYERS, mlp3, normalised
 
 Form = tuple[Callable[..., Any], tuple[str, ...], tuple[str, ...]]
 """A function of arrays, their names, and those of its results."""
@@ -21,10 +22,12 @@ _OWN = frozenset(
         "filter5x5",
         "gather_sum",
         "jacobi3d",
+        "layer_norm",
         "matvec",
         "prefix_sum",
         "row_argmax",
         "row_max",
+        "softmax",
         "transpose",
     )
 )
@@ -109,6 +112,9 @@ _FORMS: dict[str, Form] = {
     "row_argmax": (lambda a: torch.max(a, dim=1), ("A",), ("best", "place")),
     "row_max": (lambda a: torch.amax(a, dim=1), ("A",), ("best",)),
     "transpose": (lambda a: a.T.contiguous(), ("A",), ("B",)),
+    "softmax": (lambda a: torch.softmax(a, 1), ("A",), ("B",)),
+    "layer_norm": (normalised, ("X", "gain", "bias"), ("Y",)),
+    "mlp3": (mlp3, LAYERS, ("Y",)),
     "tmm": (lambda a, b: a @ b.T, ("A", "B"), ("C",)),
     "MLP1": (lambda i, w, b: torch.relu(functional.linear(i, w, b)), ("I", "W1", "B1"), ("O1",)),
     "2LUT": (

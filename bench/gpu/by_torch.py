@@ -13,11 +13,14 @@ from bench.gpu.clock import Made, made, quick
 from bench.gpu.gpu import PLACE, Tensors, functional, torch
 from bench.torch_calls import (
     CALLS,
+    LAYERS,
     conv_parts,
     grouped_last_parts,
     grouped_parts,
     layer,
+    mlp3,
     neighbours,
+    normalised,
 )
 
 Make = Callable[[Tensors], Call]
@@ -279,6 +282,9 @@ _CALLS: dict[str, Make] = {
     "matvec": lambda t: lambda: torch.mv(t["A"], t["B"], out=t["C"]),
     "transpose": lambda t: lambda: t["B"].copy_(t["A"].T),
     "tmm": lambda t: partial(torch.mm, t["A"], t["B"].T, out=t["C"]), "MLP1": _mlp1, "2LUT": _lookups,
+    "softmax": lambda t: partial(torch.softmax, t["A"], 1, out=t["B"]),
+    "layer_norm": lambda t: Kept(lambda: normalised(t["X"], t["gain"], t["bias"]), t["Y"].copy_),
+    "mlp3": lambda t: Kept(lambda: mlp3(*(t[n] for n in LAYERS)), t["Y"].copy_),
 }  # fmt: skip
 _FORMS: dict[str, tuple[Form, Form]] = {
     "conv2d": (_conv, _conv_planes), "conv2d_56": (_conv, _conv_planes),

@@ -37,7 +37,7 @@ def schedule_path(name: str) -> Path:
 
 def cases() -> tuple[Case, ...]:
     """The fixed ones."""
-    return (*_products(), *_batches(), *_convolutions(), *_contractions(), *_moving())
+    return (*_products(), *_batches(), *_convolutions(), *_contractions(), *_moving(), *_together())
 
 
 _SQUARES = tuple(f"matmul/h200/{tile}" for tile in ("base", "middle", "square", "large", "wide"))
@@ -252,3 +252,21 @@ def _moving() -> list[Case]:
             "copy",
         ),
     ]  # fmt: skip
+
+
+def _together() -> list[Case]:
+    """Programs of several stages, which are one kernel."""
+
+    def rows(program: str, title: str, columns: int, variant: str) -> Case:
+        sizes = {"M": 4096, "N": columns}
+        return Case(f"{title} 4096x{columns}", program, sizes, 0.0, (f"{program}/h100/{variant}",), "copy")
+
+    layers = {"B": 128, "M": 128, "N": 64, "O": 32, "P": 2}
+    return [
+        rows("softmax", "softmax", 1024, "in"),
+        rows("softmax", "softmax", 4096, "in_4096"),
+        rows("softmax", "softmax", 16384, "in_16384"),
+        rows("layer_norm", "layer norm", 1024, "in"),
+        rows("layer_norm", "layer norm", 4096, "in_4096"),
+        Case("MLP3 128", "mlp3", layers, 2.0 * 128 * (128 * 64 + 64 * 32 + 32 * 2), ("mlp3/h100/in",)),
+    ]
