@@ -27,6 +27,10 @@ WAITED = 0.2
 """Of a group: how long cores wait at the end for those that other work has held up."""
 
 
+FINE = 256
+"""Parts of the rows beyond which only powers of two are looked at."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shared:
     """parts: of the rows. panels: of a group."""
@@ -98,7 +102,8 @@ def shared(
         cycles=prod(extents) / batch / (2 * lanes),
     )  # fmt: skip
     most = min(rows, max(GROUPS_PER_CORE * machine.units, ceil_div(2 * first, kept(machine))))
-    ways = [Shared(*way) for way in product(range(1, most + 1), (*PANELS, panels)) if way[1] <= panels]
+    parts = {*range(1, min(most, FINE) + 1), most, *(1 << n for n in range(most.bit_length()))}
+    ways = [Shared(*way) for way in product(sorted(parts), (*PANELS, panels)) if way[1] <= panels]
     return min(ways, key=lambda way: (work.cost(way), work.groups_of(way)))
 
 
