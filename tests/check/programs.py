@@ -87,10 +87,10 @@ def scan(n: int = 1024, dtype: DType = F32) -> Program:
     return _program("scan", buffers, Stage("s", (Dim("i", n, PS),), (), (result,)))
 
 
-def histogram(n: int = 1024, bins: int = 64, dtype: DType = I32) -> Program:
+def histogram(n: int = 1024, bins: int = 64, dtype: DType = I32, op: str = "+") -> Program:
     output = Output("h", (load("b", "i", dtype=I32),), Var(component(0), dtype))
     start = load("h", load("b", "i", dtype=I32), dtype=dtype)
-    result = Result(Operator("+"), (Const(1, dtype),), (start,), (dtype,), (output,))
+    result = Result(Operator(op), (Const(1, dtype),), (start,), (dtype,), (output,))
     buffers = (Buffer("b", I32, (n,)), Buffer("h", dtype, (bins,)))
     return _program("histogram", buffers, Stage("h", (Dim("i", n, PW),), (), (result,)))
 
@@ -122,10 +122,11 @@ def conv(h: int = 16, r: int = 3) -> Program:
     return _program("conv", buffers, Stage("y", (Dim("i", h, CC), Dim("p", r, PW)), (), (result,)))
 
 
-def smoothed(n: int = 62) -> Program:
-    """Two stages, T and O, each a mean of three neighbours; T is an array of the function's own."""
-    text = f"""void smoothed(const float A[{n + 4}], float O[{n}]) {{
-      float T[{n + 2}];
+def smoothed(n: int = 62, own: bool = True) -> Program:
+    """Two stages, T and O, each a mean of three neighbours. own: T is an array of the function's own."""
+    local, argument = (f"float T[{n + 2}];", "") if own else ("", f", float T[{n + 2}]")
+    text = f"""void smoothed(const float A[{n + 4}], float O[{n}]{argument}) {{
+      {local}
       for (int i = 0; i < {n + 2}; i++) T[i] = (A[i] + A[i + 1] + A[i + 2]) / 3;
       for (int i = 0; i < {n}; i++) O[i] = (T[i] + T[i + 1] + T[i + 2]) / 3;
     }}"""

@@ -35,6 +35,7 @@ CASES = (
         ("(de-)comp( 16 ) ( ^ ; h:RM[1] ) ( THR.y )\n"),
         ["K154 1:23"],
     ),
+    Case(histogram(op="||"), "(de-)comp( 16 ) ( ^ ; h:SM[1] ) ( ^ )\n", ["K135 1:23"]),
     Case(
         matmul(),
         ("(de-)comp( 8,8,6 ) ( A:SM[2,1]@copy(async,vec=4),B:RM[1,2]@copy(async) ; ^ ) ( ^, ^, ^ )\n"),

@@ -3,6 +3,7 @@
 from tests.check.programs import dot, matmul, matmul_constant, open_matmul, smoothed
 from tests.check.rule_cases.case import Case
 
+INNER = "stage O { 1: (de-)comp( 8 ) ( T:SM[1] ; ^ ) ( BLK.x ) 2: (de-)comp( %d ) ( ^ ; ^ ) ( THR.x ) }"
 SMOOTHED = "stage O { 1: (de-)comp( 8 ) ( ^ ; ^ ) ( BLK.x ) }"
 CASES = (
     Case(
@@ -137,6 +138,13 @@ CASES = (
     Case(matmul(), "fuse i, j\n(de-)comp( 1,^ ) ( ^,^ ; ^ ) ( BLK.x,^ )", ["K116 1:1"]),
     Case(matmul(), "stage C inline", ["K119 1:1"]),
     Case(smoothed(), f"stage T inline @once\n{SMOOTHED}", ["K122 1:16"]),
+    Case(smoothed(), f"stage T in O:3 {{ (de-)comp( 1 ) ( ^ ; ^ ) ( THR.x ) }}\n{INNER % 1}", ["K123 1:9"]),
+    Case(
+        smoothed(own=False),
+        f"stage T in O:1 {{ (de-)comp( 1 ) ( ^ ; ^ ) ( THR.x ) }}\n{INNER % 1}",
+        ["K124 1:9"],
+    ),
+    Case(smoothed(), f"stage T in O:1 {{ (de-)comp( 1 ) ( ^ ; ^ ) ( THR.x ) }}\n{INNER % 4}", ["K125 1:9"]),
     Case(
         smoothed(), f"stage T inline {{\n1: (de-)comp( 8 ) ( ^ ; ^ ) ( BLK.x )\n}}\n{SMOOTHED}", ["S158 2:1"]
     ),
