@@ -73,7 +73,7 @@ def examined_by_tools(ready: Ready, text: KernelText, compiler: Compiler) -> Ver
 
 
 def main_of(text: KernelText, arrays: Mapping[str, Any], scalars: Mapping[str, float]) -> str:
-    """The function that calls the kernels in their order."""
+    """The function that calls the kernels in their order, each turn of a loop by itself."""
     lines = [_MAIN]
     for name, a in arrays.items():
         size = room_of(a)
@@ -82,14 +82,17 @@ def main_of(text: KernelText, arrays: Mapping[str, Any], scalars: Mapping[str, f
     for w in text.workspaces:
         lines.append(f"    void *in_{w.name} = mdh_room({w.bytes}, {LINE});")
         lines.append(f"    memset(in_{w.name}, {0 if w.zero else POISON}, {w.bytes});")
-    for entry in text.kernels:
-        words = []
+    for number, x in enumerate(text.launches):
+        entry, numbers, words = text.kernels[x.kernel], {**scalars, **x.at}, []
+        if x.clear:
+            zeroed = (w for w in text.workspaces if w.zero)
+            lines.extend(f"    memset(in_{w.name}, 0, {w.bytes});" for w in zeroed)
         for arg in entry.args:
             if isinstance(arg, BufferArg):
                 words.append(f"in_{arg.name}")
                 continue
-            value = scalar_value(scalars[arg.name], arg.dtype)
-            kind, name = _C[value.dtype.name], f"scalar_{arg.name}_{entry.name}"
+            value = scalar_value(numbers[arg.name], arg.dtype)
+            kind, name = _C[value.dtype.name], f"scalar_{arg.name}_{number}"
             lines.append(f"    {kind} {name};")
             lines.append(f'    memcpy(&{name}, "{_bytes(value)}", sizeof {name});')
             words.append(name)
