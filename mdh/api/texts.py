@@ -36,7 +36,7 @@ class GivenTexts:
     ranges: tuple[OpenSize, ...] = ()
     """Of the sizes that a table's cases are for: those of one case, or those that hold all."""
     said: Mapping[str, int] = field(default_factory=dict)
-    """The sizes among the defines that nobody bound, and that the shapes of constants say."""
+    """The sizes among the defines that follow from the shapes of constants, and not from the caller."""
 
     @property
     def bound(self) -> dict[str, str | int]:

@@ -202,7 +202,7 @@ def _levels_around(plan: StagePlan, step: int, *, shared: bool, cpu: bool) -> li
 
 
 def _live(one: Inner, outer: Live) -> Live:
-    """The tiles that are filled before the stage at hand is computed."""
+    """The tiles that the kernel fills before it computes this stage."""
     order = one.reader.code_order
     assert one.step is not None
     place = order.index(one.step)

@@ -1,4 +1,4 @@
-"""Sizes that nobody binds, and that the shapes of constants say: `--const C=C.npy` for `float C[N][M]`."""
+"""Sizes that follow from the shapes of constants: N and M, if `--const C=C.npy` is given for `float C[N][M]`."""
 
 from mdh.frontend.constant_arrays import no_array, refused, split_constants
 from mdh.frontend.open_defines import Defines, is_range

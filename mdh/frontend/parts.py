@@ -38,7 +38,7 @@ def parts_of(statements: Sequence[Statement]) -> list[list[Statement]]:
 
 
 def placed_alone(number: int, s: Statement, stage: int) -> PlacedStatement:
-    """As if the statement were a stage of its own."""
+    """The statement, placed as the only one of stage number `stage`."""
     placement = Placement(stage, 0, Phase.UPDATE, (), (), turns=turns_of(s))
     return PlacedStatement(number, written(s).accesses, placement)
 

@@ -110,7 +110,8 @@ def _late(first: Numbered, then: Numbered) -> bool:
 
 
 def _alike(loops: Sequence[LoopVar]) -> Choice | None:
-    """Different loops as one loop over the values of C's variables; None if they do not count alike."""
+    """One loop over the values that the variables of several loops take; None if no such loop
+    runs in their order with the same steps."""
     step = loops[0].step
     if any(v.step != step or v.moved.terms for v in loops):
         return None
