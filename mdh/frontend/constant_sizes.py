@@ -1,4 +1,4 @@
-"""Sizes that follow from the shapes of constants: N and M, if `--const C=C.npy` is given for `float C[N][M]`."""
+"""Sizes that follow from the shapes of constants, as N and M of `float C[N][M]` from `--const C=C.npy`."""
 
 from mdh.frontend.constant_arrays import no_array, refused, split_constants
 from mdh.frontend.open_defines import Defines, is_range
