@@ -32,6 +32,9 @@ SIDES = (8, 16, 32, 64)
 """Rows and columns of a warp."""
 TIGHT = 230
 """Registers from which on ptxas keeps some of a thread's in memory: in f64, at edges or in long slices."""
+COPIES = 8
+"""The most pieces of 16 bytes that a thread copies of a slice where its registers are tight: it holds the
+addresses of the others in memory. On an H100, such products in f64 took twice the time."""
 RESULTS_8 = 1024
 """The most results of a warp in f64 with atoms of 8 rows, whose many instructions leave fewer registers."""
 LARGE = 4096
@@ -127,7 +130,7 @@ def _tiles(shape: Shape, found: Matrices, machine: Machine) -> Iterator[AtomTili
                 and all(s <= 2 * t for s, t in zip(size, (m, n), strict=True))
             )
             cut = bool(m % size[0] or n % size[1] or shape.extents[found.k] % found.depth)
-            if not fits or not _held(found, machine, tile, high * wide, cut=cut):
+            if not fits or not _held(found, machine, tile, size, cut=cut):
                 continue
             rows = side_tiles(found.rows, found.atom.m, tile[0], high)
             columns = side_tiles(found.columns, found.atom.n, tile[1], wide)
@@ -142,14 +145,20 @@ def _tiles(shape: Shape, found: Matrices, machine: Machine) -> Iterator[AtomTili
     return (tile for tile, count in zip(tiles, blocks, strict=True) if count <= most)
 
 
-def _held(found: Matrices, machine: Machine, tile: tuple[int, int], warps: int, *, cut: bool) -> bool:
-    """Whether what a thread holds fits registers. cut: guards at edges of tiles take some, too."""
-    registers, size = _registers(found, tile), found.atom.left.bytes
-    if size > WORD and prod(tile) > RESULTS_8 and found.atom.m == 8:
+def _held(
+    found: Matrices, machine: Machine, tile: tuple[int, int], size: tuple[int, int], *, cut: bool
+) -> bool:
+    """Whether what a thread holds fits registers. tile: of a warp; size: of a block. cut: guards at edges of
+    tiles take some, too."""
+    registers, bytes_ = _registers(found, tile), found.atom.left.bytes
+    warps = prod(size) // prod(tile)
+    if bytes_ > WORD and registers > TIGHT:
+        pieces = sum(size) * found.depth * bytes_ // VECTOR_BYTES
+        if cut or found.depth > 2 * found.atom.k or pieces > COPIES * warps * LANES:
+            return False
+    if bytes_ > WORD and prod(tile) > RESULTS_8 and found.atom.m == 8:
         return False
-    if size > WORD and registers > TIGHT and (cut or found.depth > 2 * found.atom.k):
-        return False
-    if prod(tile) >= LARGE and (warps < SCHEDULERS or (cut and size in (1, WORD))):
+    if prod(tile) >= LARGE and (warps < SCHEDULERS or (cut and bytes_ in (1, WORD))):
         return False
     return registers <= registers_at(machine, warps)
 
