@@ -25,6 +25,7 @@ from mdh.frontend.tc.types import (
     is_function,
     type_of,
 )
+from mdh.frontend.tc.whole import sizing
 from mdh.ir.dtype import F32, DType
 from mdh.source import Span
 from mdh.wording import meant
@@ -80,11 +81,16 @@ class Analysis:
             callee = self.calls[first.function.text]
             place = [t.text for t in first.targets].index(result)
             return callee.function.results[place].text in callee.anew
-        # a range on the left may leave elements out that later statements have
+        # a range on the left leaves elements out if a later statement says how large the tensor is
         part = {r.index.text for r in first.ranges} & {w.text for w in first.indices}
         starts = first.fresh or not first.reduction
         own = any(a.name == result for a in self.accesses(first))
-        return starts and not own and not (part and len(every) > 1)
+        return starts and not own and not (part and len(every) > 1 and result not in self._sizing)
+
+    @cached_property
+    def _sizing(self) -> frozenset[str]:
+        """The tensors whose first statement says how large they are."""
+        return sizing(self.function, self.ranks, self.fixed)
 
     def reduced(self, d: Definition) -> tuple[str, ...]:
         kept = {w.text for w in d.indices}

@@ -56,6 +56,7 @@ def check(
     known = {**ranks, s.target.text: len(s.indices)}
     for e in (s.value, *(x for r in s.ranges for x in (r.first, r.end))):
         _check_value(e, known, scalars)
+        _check_single(e, known, fixed | {w.text for w in s.indices})
     own = accesses_of(s.value, (s.target.text,))
     if rank is None and s.target.text not in {r.text for r in f.results}:
         _check_first(s, own)
@@ -76,9 +77,6 @@ def _check_indices(s: Definition, fixed: set[str], scalars: Mapping[str, DType])
             what = f"the index `{w.text}` stands twice in `{s.target.text}(…)`"
             raise fail(TARGET, what, w.span, help="each position has an index of its own")
         seen.add(w.text)
-    if not s.indices:
-        hint = f"a single number is {s.target.text}(i) where i in 0:1"
-        raise fail(RANK, f"`{s.target.text}` has no index", s.span, help=hint)
 
 
 def _check_first(s: Definition, own: list[Application]) -> None:
@@ -119,6 +117,15 @@ def _check_value(e: Expression, ranks: Mapping[str, int], scalars: Mapping[str, 
             raise _unknown(x.name, x.span, ranks)
         else:
             _check_arity(x)
+
+
+def _check_single(e: Expression, ranks: Mapping[str, int], others: set[str]) -> None:
+    """Raises Failed T105 for a tensor of one element without parentheses, which would be an index. others:
+    names that are something else."""
+    for u in names_in(e):
+        if ranks.get(u.name) == 0 and u.name not in others:
+            what = f"`{u.name}` is a tensor of one element, not an index"
+            raise fail(RANK, what, u.span, help=f"write {u.name}()")
 
 
 def _check_arity(x: Application) -> None:

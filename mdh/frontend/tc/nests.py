@@ -28,6 +28,8 @@ from mdh.ir.dtype import F32, F64, I32, DType, integer_range
 from mdh.source import Span
 
 MOST_CHOICES = 6
+_ONLY = (c.Number("0"),)
+"""The subscript of a tensor without indices, which is an array of one element."""
 _IDENTITY: dict[str, float] = {"+": 0, "*": 1, "min": inf, "max": -inf}
 
 
@@ -75,9 +77,8 @@ def _nest(r: Resolved, resolution: Resolution, names: Names) -> c.Statement:
     for n in r.analysis.indices(d):
         local[n] = c_name(n, taken)
     lift = _Lift(r, resolution, names, local)
-    target = c.Element(
-        names.tensors[r.names[d.target.text]], tuple(c.Name(local[w.text]) for w in d.indices), d.span
-    )
+    index = tuple(c.Name(local[w.text]) for w in d.indices) or _ONLY
+    target = c.Element(names.tensors[r.names[d.target.text]], index, d.span)
     kind = resolution.types[r.names[d.target.text]]
     value = lift.value(d.value, kind)
     body = list[c.Statement]()
@@ -193,7 +194,7 @@ class _Lift:
     def _application(self, e: Application, own: DType | None) -> c.Expression:
         tensor = self.resolved.names.get(e.name)
         if tensor is not None and e.name in self.resolved.analysis.tensors:
-            index = tuple(self.value(a, I32) for a in e.arguments)
+            index = tuple(self.value(a, I32) for a in e.arguments) or _ONLY
             return c.Element(self.names.tensors[tensor], index, e.whole)
         cast = cast_of(e.name)
         if cast is not None:

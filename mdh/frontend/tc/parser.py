@@ -31,6 +31,9 @@ _REDUCTIONS = {"+=": "+", "*=": "*", "min=": "min", "max=": "max"}
 _STATEMENT = (
     "a statement is TENSOR(INDICES) = VALUE, with +=, *=, min= or max= for reductions, and ! to start anew"
 )
+_INDICES = "the left side takes plain indices, the right side others too: O(i) = X(I(i)); a number is s() = …"
+_RESULTS = "results are names alone: -> (C); their types and extents follow from the statements"
+_ARGUMENTS = "calls pass tensors by their names: (C) = f(A, B)"
 
 
 def parse(source: Source) -> tuple[Function, ...]:
@@ -85,9 +88,9 @@ class _Parser:
         """The next token if it is one of these marks."""
         return self.next() if self.token.kind is Kind.MARK and self.token.text in marks else None
 
-    def expect(self, mark: str, where: str) -> Token:
+    def expect(self, mark: str, where: str, help: str = "") -> Token:
         if self.token.text != mark or self.token.kind is Kind.NUMBER:
-            raise self.wrong(f"`{mark}` is expected {where}")
+            raise self.wrong(f"`{mark}` is expected {where}", help)
         return self.next()
 
     def wrong(self, headline: str, help: str = "") -> Failed:
@@ -103,21 +106,22 @@ class _Parser:
             if self.token.text == "def" and self.token.kind is Kind.NAME:
                 return
 
-    def word(self, what: str) -> Word:
+    def word(self, what: str, help: str = "") -> Word:
         if self.token.kind is not Kind.NAME:
-            raise self.wrong(f"{what} is expected here")
+            raise self.wrong(f"{what} is expected here", help)
         token = self.next()
         return Word(token.text, token.span)
 
-    def words(self, what: str) -> tuple[Word, ...]:
-        """Names between parentheses, separated by commas; there may be none."""
-        self.expect("(", f"in front of {what}s")
+    def words(self, what: str, many: str, help: str = "") -> tuple[Word, ...]:
+        """Names between parentheses, separated by commas; there may be none. what: one of them, many: all;
+        help: where something else stands."""
+        self.expect("(", f"in front of the {many}", help)
         out = list[Word]()
         while self.token.text != ")":
-            out.append(self.word(what))
+            out.append(self.word(what, help))
             if not self.takes(","):
                 break
-        self.expect(")", f"behind {what}s")
+        self.expect(")", f"behind the {many}", help)
         return tuple(out)
 
     def function(self) -> Function:
@@ -130,7 +134,7 @@ class _Parser:
         parameters = self.parameters()
         if not self.takes("->", "→"):
             raise self.wrong("`->` is expected behind the parameters")
-        results = self.words("a result")
+        results = self.words("a result", "results", _RESULTS)
         if not results:
             raise self.wrong(f"`{name.text}` has no result", "name its results: -> (C)")
         self.expect("{", "in front of the statements")
@@ -175,7 +179,10 @@ class _Parser:
         if self.token.kind is not Kind.NAME:
             raise self.wrong("a statement or `}` is expected here", _STATEMENT)
         target = self.word("a tensor")
-        indices = self.words("an index")
+        if self.token.kind is Kind.MARK and self.token.text.removesuffix("!") in _REDUCTIONS:
+            hint = f"a tensor of one element has empty parentheses: {target.text}() {self.token.text} …"
+            raise self.wrong(f"`{target.text}` has no parentheses", hint)
+        indices = self.words("an index", "indices", _INDICES)
         span = _over(target.span, self.tokens[self.at - 1].span)
         op = self.next()
         plain = op.text.removesuffix("!") if len(op.text) > 1 else op.text
@@ -196,7 +203,7 @@ class _Parser:
         15 the third."""
         start = self.token.span
         if self.token.text == "(":
-            targets = self.words("a result")
+            targets = self.words("a result", "results")
         else:
             first = [self.word("a result")]
             while self.takes(","):
@@ -204,7 +211,7 @@ class _Parser:
             targets = tuple(first)
         self.expect("=", "behind the results of a call")
         function = self.word("a function")
-        arguments = self.words("an argument")
+        arguments = self.words("an argument", "arguments", _ARGUMENTS)
         return CallStatement(targets, function, arguments, _over(start, self.tokens[self.at - 1].span))
 
     def ranges(self) -> tuple[Range, ...]:

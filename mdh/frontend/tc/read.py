@@ -12,7 +12,8 @@ from mdh.frontend.sizes import size_values
 from mdh.frontend.tc.analysis import Analysis, analyse
 from mdh.frontend.tc.nests import Names, body_of, sum_of
 from mdh.frontend.tc.parser import parse
-from mdh.frontend.tc.resolve import Resolution, Resolved, resolve, size_counts
+from mdh.frontend.tc.ranges import number
+from mdh.frontend.tc.resolve import SHAPE, Resolution, Resolved, resolve, size_counts
 from mdh.frontend.tc.syntax import Definition, Function, Literal, Use, Word, walk
 from mdh.frontend.types import C_TYPES
 from mdh.frontend.typing_rules import FUNCTIONS
@@ -117,6 +118,7 @@ def free_sizes(
 def _written(text: BoundText, function: str | None) -> Nest:
     analysis = _analysis(text, function)
     resolution = resolve(analysis, size_counts(analysis, text.sizes))
+    _check_whole(analysis, resolution)
     nest, names = _nest(analysis, resolution)
     for p in analysis.function.parameters:
         if p.const and names.tensors.get(p.name.text) not in text.arrays:
@@ -127,6 +129,24 @@ def _written(text: BoundText, function: str | None) -> Nest:
     results = frozenset(names.tensors[r.text] for r in analysis.function.results)
     remarks = tuple(d for r in resolution.definitions for d in _remarks(r))
     return Nest(nest, analysis.function.name.span, sizes, results, remarks)
+
+
+def _check_whole(analysis: Analysis, resolution: Resolution) -> None:
+    """Raises Failed T113 for a result that calls allocate, and whose first statement leaves elements out at
+    these sizes."""
+    first: dict[str, Resolved] = {}
+    for r in resolution.definitions:
+        first.setdefault(r.names[r.definition.target.text], r)
+    for name in analysis.anew:
+        d, ranges = first[name].definition, first[name].ranges
+        for w, extent in zip(d.indices, resolution.extents[name], strict=True):
+            if ranges[w.text].first or ranges[w.text].end.value < extent.value:
+                part = f"{ranges[w.text].first:,}:{ranges[w.text].end.value:,} of {extent.value:,}"
+                headline = (
+                    f"the first statement of `{name}` leaves elements out along `{w.text}`: it has {part}"
+                )
+                hint = f"compute all first: {d.span.text} = 0 where {w.text} in 0:{extent.value}"
+                raise fail(SHAPE, headline, w.span, help=hint)
 
 
 def _remarks(r: Resolved) -> Iterator[Diagnostic]:
@@ -214,8 +234,10 @@ def _nest(analysis: Analysis, resolution: Resolution) -> tuple[c.Function, Names
     for n, kind in analysis.scalars.items():
         declared[names.scalars[n]] = c.Declaration(names.scalars[n], C_TYPES[kind], span=spans[n])
     for n, extents in resolution.extents.items():
+        # a tensor without indices has one element
         counts = tuple(
-            c.Number(str(x.value)) if x.form is None else sum_of(x.form, names.sizes) for x in extents
+            c.Number(str(x.value)) if x.form is None else sum_of(x.form, names.sizes)
+            for x in extents or (number(1),)
         )
         declared[names.tensors[n]] = c.Declaration(
             names.tensors[n], C_TYPES[resolution.types[n]], counts, span=resolution.spans[n]

@@ -43,8 +43,10 @@ class Resolved:
 
 @dataclass
 class Resolution:
-    """The definitions in order, and all tensors by their names in the program: extents, types, places."""
+    """The definitions in order, and all tensors by their names in the program: extents, types, places. own:
+    names of the function's own tensors, which the tensors of functions that it calls leave free."""
 
+    own: frozenset[str] = frozenset()
     definitions: list[Resolved] = field(default_factory=list)
     extents: dict[str, Extents] = field(default_factory=dict)
     types: dict[str, DType] = field(default_factory=dict)
@@ -89,7 +91,7 @@ def size_counts(analysis: Analysis, values: Mapping[str, int]) -> dict[str, Coun
 
 def resolve(analysis: Analysis, sizes: Mapping[str, Count]) -> Resolution:
     """Raises Failed T110, T111, T113."""
-    out = Resolution()
+    out = Resolution(frozenset(analysis.tensors))
     names = {}
     for p in analysis.function.parameters:
         if p.extents:
@@ -176,7 +178,7 @@ class _Scope:
         """The name in the program of a tensor that is computed here."""
         if word.text not in self.names:
             name = f"{self.prefix}{word.text}"
-            while name in self.out.types:
+            while name in self.out.types or (self.prefix and name in self.out.own):
                 name += "_"
             self.names[word.text] = name
             self.out.types[name], self.out.spans[name] = kind, word.span
