@@ -31,11 +31,17 @@ def read_text(path: str, *, limit: int) -> Source:
 
 def read_program_text(path: str) -> Source:
     """The text of a program. A path such as `ij,jk->ik.einsum` is the text itself, unless there is such a
-    file. Raises Failed F101 to F105."""
+    file. Raises Failed F101 to F105, F120 for an ending that only resembles one of a language."""
     text = path.removesuffix(EINSUM)
     if text != path and not os.path.exists(path):
         return Source(path, text)
-    return read_text(path, limit=C_LIMIT)
+    found, ending = read_text(path, limit=C_LIMIT), Path(path).suffix
+    meant = get_close_matches(ending.lower(), PROGRAMS[1:], n=1, cutoff=0.75)
+    if meant and ending not in PROGRAMS and ending != ".C":
+        headline = f"`{ending}` is the ending of no language that mdh reads"
+        hint = f"rename the file to {Path(path).stem}{meant[0]}; endings: {', '.join(PROGRAMS)}, others are C"
+        raise fail("F120", headline, help=hint)
+    return found
 
 
 def decode(name: str, data: bytes) -> Source:
@@ -49,6 +55,11 @@ def decode(name: str, data: bytes) -> Source:
     if "\0" in text:
         headline = f"`{name}` is binary: byte {data.index(0)} is zero"
         raise fail("F104", headline, help="give a text file")
+    return plain(name, text)
+
+
+def plain(name: str, text: str) -> Source:
+    """A text without byte order mark, its lines ended by newlines."""
     return Source(name, text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
 
 

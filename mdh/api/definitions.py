@@ -17,6 +17,7 @@ from mdh.diagnostics import Failed, fail
 from mdh.frontend.einsum.parser import explicit
 from mdh.frontend.read import function_names
 from mdh.source import Source
+from mdh.textfile import plain
 
 MOST_KEPT = 256
 """The most einsum texts whose kernels are kept."""
@@ -189,4 +190,4 @@ def _source(text: str, language: str, options: Mapping[str, Any]) -> Source:
     unknown = next((name for name in options if name not in _OPTIONS), None)
     if unknown is not None:
         raise TypeError(f"there is no option `{unknown}`; options: {', '.join(sorted(_OPTIONS))}")
-    return Source(f"text-{sha256(text.encode()).hexdigest()[:8]}.{language}", text)
+    return plain(f"text-{sha256(text.encode()).hexdigest()[:8]}.{language}", text)

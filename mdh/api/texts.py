@@ -16,7 +16,7 @@ from mdh.pipeline import Hook, Pipeline, silent
 from mdh.schedule.cases import Table, narrowed, only, table_of
 from mdh.schedule.model import Schedule, SizeCase
 from mdh.source import Source
-from mdh.textfile import SCHEDULE_LIMIT, read_program_text, read_text
+from mdh.textfile import SCHEDULE_LIMIT, plain, read_program_text, read_text
 
 Text = str | PathLike[str] | Source
 """A path, or the text itself as a Source."""
@@ -107,7 +107,7 @@ def _source(option: str, text: Text) -> Source:
         of_type(f"the text of {option}", text.text, str, "a str")
         if "\0" in text.name:
             raise fail("F103", f"no file can be called `{text.name}`", help="give the Source another name")
-        return text
+        return plain(text.name, text.text)
     of_type(option, text, (str, PathLike), "a path or a Source")
     path = str(fspath(text))
     if "\n" in path:

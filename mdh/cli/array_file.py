@@ -25,6 +25,7 @@ def read_array(path: str, demand: Callable[[np.dtype[Any], tuple[int, ...]], Non
     # mapping takes no memory, and fails if the file is shorter than its header says
     mapped = _loaded(path, "r")
     demand(mapped.dtype, mapped.shape)
+    _demand_end(path, mapped)
     try:
         array = _loaded(path, None)
     except MemoryError:
@@ -51,6 +52,14 @@ def _demand_magic(path: str) -> None:
         raise NoArrayError("is an .npz archive")
     if start != _MAGIC:
         raise NoArrayError("is not a .npy file")
+
+
+def _demand_end(path: str, mapped: Array) -> None:
+    """Raises NoArrayError if the file goes on behind the elements, so that its head may be wrong."""
+    if isinstance(mapped, np.memmap):
+        more = os.path.getsize(path) - mapped.offset - mapped.nbytes
+        if more > 0:
+            raise NoArrayError(f"is damaged: {more:,} bytes follow the elements that its head tells of")
 
 
 def _loaded(path: str, mode: Any) -> Array:

@@ -1,6 +1,7 @@
 """`mdh fmt`: formats files or standard input in the canonical form."""
 
 import difflib
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,7 +15,7 @@ from mdh.schedule.canonical import canonical
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
-from mdh.textfile import SCHEDULE_LIMIT
+from mdh.textfile import PROGRAMS, SCHEDULE_LIMIT
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -63,6 +64,9 @@ def fmt(
 def _read(line: CommandLine, name: str) -> Source:
     if name == "-":
         return read_stdin(line, limit=SCHEDULE_LIMIT)
+    if Path(name).suffix in PROGRAMS:
+        headline = f"`{name}` is a program, and `mdh fmt` formats schedules"
+        raise line.fail("F107", headline, name, help="give schedules: mdh fmt S.mdh")
     return read_schedule(line, name)
 
 

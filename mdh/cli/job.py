@@ -100,7 +100,7 @@ def _at_set(request: Request, wrong: Diagnostic) -> Diagnostic:
 
 def choose_machine(request: Request, schedule: Schedule | None) -> Machine:
     """The machine: of --device or --machine, else of the schedule's header. Raises Failed F107 for both, F110
-    for none."""
+    for none, F101 to F105 and F120 for a program that cannot be read."""
     line = request.line
     if request.device is not None and request.machine is not None:
         hint = "--device is for the machine of a device here, --machine for another"
@@ -115,6 +115,8 @@ def choose_machine(request: Request, schedule: Schedule | None) -> Machine:
     if schedule is not None and schedule.target is not None:
         name, place = schedule.target, schedule.places.get("target")
         return _told(at_span(place, lambda: machine_called(name, request.target)), request)
+    # a file that is not there is the graver mistake
+    at_word(line, request.file, partial(read_program_text, request.file))
     names = ", ".join(machine_names())
     headline = "no machine: legality depends on it"
     raise line.fail("F110", headline, request.file, help=f"add --machine NAME: {names}")

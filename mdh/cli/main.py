@@ -185,6 +185,12 @@ def _usage(line: CommandLine, error: typer.TyperException) -> Failed:
         return line.fail("F107", f"`{value}` is no value of {word}", value, help=f"give {wanted}")
     if not word:
         word = next((w for w in reversed(line.words) if f"`{w}`" in headline or f"({w})" in headline), "")
+    if "'FILE.c" in headline:
+        others = ", a schedule or a code" if "CODE" in headline else ""
+        hint = (
+            f"give FILE.c, FILE.tc, FILE.diesel or --einsum TEXT{others}; see `{_place(error, verb)} --help`"
+        )
+        return line.fail("F107", "missing argument: a program", word, help=hint)
     # typer suggests names that have only a few letters in common
     like = options.rstrip(")").split(", ") if asked else []
     hint = meant(asked, like, cutoff=0.75, always=f"see `{_place(error, verb)} --help`")

@@ -51,6 +51,9 @@ def constant_text(array: Any, *, pattern: bool = False) -> str:
     """The define of a numpy array. Raises Failed C127 for an array that no program can have as a constant."""
     demand_constant(array.dtype, array.shape, pattern=pattern)
     if pattern:
+        if not array.any():
+            hint = "give the zeros as a constant, by --const or constants=, or another pattern"
+            raise refused("the pattern is 0 everywhere, so calls would have nothing to give", hint)
         return f"pattern bool {json.dumps((array != 0).astype('int8').tolist())}"
     kind = str(array.dtype.name)
     if kind == "bfloat16":
@@ -65,7 +68,7 @@ def demand_constant(dtype: Any, shape: tuple[int, ...], *, pattern: bool) -> Non
     kind = str(dtype.name)
     if kind not in _TYPES and not (pattern and dtype.kind in "biuf"):
         known = "truth values, or numbers" if pattern else f"known types: {', '.join(_TYPES)}"
-        raise refused(f"the elements are of the type {kind}", known)
+        raise refused(f"the elements are {_elements_of(dtype)}", known)
     if not shape:
         raise refused("the array has no dimensions", "give an array of the parameter's shape")
     if prod(shape) == 0:
@@ -73,6 +76,13 @@ def demand_constant(dtype: Any, shape: tuple[int, ...], *, pattern: bool) -> Non
     if prod(shape) > MOST_CONSTANTS:
         what = f"the array has {prod(shape):,} elements, more than {MOST_CONSTANTS:,}"
         raise refused(what, "kernels hold constants in their text; pass a larger array at the call")
+
+
+def _elements_of(dtype: Any) -> str:
+    """What the elements of a type of numpy are that has no name in the languages."""
+    kinds = {"U": "text", "S": "text", "O": "objects", "b": "truth values", "c": "complex numbers"}
+    kinds |= {"M": "dates", "m": "spans of time", "V": "records" if dtype.names else "bytes"}
+    return kinds.get(dtype.kind, f"of the type {dtype.name}")
 
 
 def refused(what: str, hint: str, name: str = "", span: Span | None = None) -> Failed:

@@ -90,8 +90,9 @@ def listed(folder: Path) -> tuple[ProjectEntry, ...]:
             if found is not None:
                 return found
     raise fail(
-        "F193", "no C file is given, and no project file lists one",
-        help="give FILE.c, or list programs under [[tool.mdh.tune]] in pyproject.toml",
+        "F193", "no program is given, and no project file lists one",
+        help="give FILE.c, FILE.tc, FILE.diesel or --einsum TEXT, or list programs under [[tool.mdh.tune]]"
+        " in pyproject.toml",
     )  # fmt: skip
 
 

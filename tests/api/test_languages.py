@@ -70,6 +70,21 @@ def test_diesel_and_c() -> None:
     assert (y == 3 * whole(4)).all()
 
 
+def test_byte_order_marks_and_line_ends_are_those_of_files() -> None:
+    mark, v = "\ufeff", whole(1, 7, seed=5)
+    assert (mdh.tc(mark + MM.replace("\n", "\r\n"), device="c").mm(A, B) == A @ B).all()
+    assert (mdh.diesel(mark + LAYER, device="c")(A, B, v) == np.maximum(A @ B + v, 0)).all()
+    y = np.zeros(4, np.float32)
+    mdh.c(mark + "void f(float y[4]) { for (int i = 0; i < 4; i++) y[i] = i; }", device="c").f(y)
+    assert (y == np.arange(4)).all()
+
+
+def test_patterns_without_elements_are_refused() -> None:
+    text = "def f(float(N,N) W, float(N) x) -> (y) { y(i) +=! W(i,k) * x(k) }"
+    with pytest.raises(mdh.Failed, match="0 everywhere"):
+        mdh.tc(text, device="c", patterns={"W": np.zeros((4, 4))}).f(whole(4))
+
+
 @pytest.mark.parametrize("text", [
     "mk,kn->nm", "mk,kn", "mk,kn->", "km,kn->mn", "mk,mk->m", "ii->i", "ij->ji", "ij->", "...ij,...jk->...ik",
     "...i->...", "ij,jk,kl->il", "i,i",

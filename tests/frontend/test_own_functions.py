@@ -45,6 +45,10 @@ def test_a_call_is_its_expression_with_conversions(call: str, meant: str) -> Non
 def test_only_other_functions_are_chosen() -> None:
     source = Source("f.c", HEAD + LOOP.format("square(A[i])"))
     assert function_names(source) == ("f",)
+    visible = Source("f.c", source.text.replace("static ", ""))
+    assert function_names(visible) == ("f",)
+    program = read_program(visible, defines={"n": 8})
+    assert (program.name, program.stages) == ("f", read("square(A[i])").stages)
 
 
 @pytest.mark.parametrize(("head", "value", "said"), [

@@ -11,9 +11,10 @@ from mdh.diagnostics import fail
 from mdh.frontend.c.defines import intended
 from mdh.frontend.c.enums import write_out_enums
 from mdh.frontend.c.initialisers import bind_constants, put_lists_back
-from mdh.frontend.c.own_functions import is_helper, write_out_calls
+from mdh.frontend.c.own_functions import only_serves, write_out_calls
 from mdh.frontend.c.places import Places, nodes_in
 from mdh.frontend.c.preprocess import PRELUDE, Preprocessed
+from mdh.frontend.c.redeclared import check_redeclared
 from mdh.frontend.c.typedefs import resolve_typedefs
 from mdh.source import Span
 from mdh.wording import meant
@@ -58,7 +59,8 @@ def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
 def parsed_names(pre: Preprocessed) -> tuple[str, ...]:
     """The names of all functions that the text defines."""
     tree = _tree(pre, Places(pre.source, pre.included))
-    return tuple(n.decl.name for n in tree.ext if isinstance(n, c_ast.FuncDef) and not is_helper(n))
+    found = [n for n in tree.ext if isinstance(n, c_ast.FuncDef)]
+    return tuple(n.decl.name for n in _programs(found))
 
 
 def _tree(pre: Preprocessed, places: Places) -> c_ast.FileAST:
@@ -80,6 +82,7 @@ def _tree(pre: Preprocessed, places: Places) -> c_ast.FileAST:
             raise fail("C119", "this mdh pragma stands outside of the function", places.of(n, "mdh"),
                        help="put it in the function, before the loops it speaks of")  # fmt: skip
     write_out_enums(tree, places)
+    check_redeclared(tree, places)
     put_lists_back(tree, pre.lists, cropped=pre.cropped)
     if not any(isinstance(n, c_ast.FuncDef) for n in tree.ext):
         raise fail("C106", f"`{pre.source.name}` defines no function", Span(pre.source, 0, 1),
@@ -108,12 +111,18 @@ def _choose(found: list[c_ast.FuncDef], function: str | None, places: Places) ->
             where = places.of(found[0].decl, names[0])
             raise fail("C107", f"no function `{function}` is defined here", where, help=hint)
         return found[names.index(function)]
-    found = [f for f in found if not is_helper(f)] or found
+    found = _programs(found)
     names = [f.decl.name for f in found]
     if len(found) > 1:
         raise fail("C107", f"{len(found)} functions are defined: {_listed(names)}",
                    places.of(found[1].decl, names[1]), help="choose one with --function NAME")  # fmt: skip
     return found[0]
+
+
+def _programs(found: list[c_ast.FuncDef]) -> list[c_ast.FuncDef]:
+    """The functions that can be meant: those that return nothing; else those that others may call."""
+    visible = [f for f in found if "static" not in f.decl.storage]
+    return [f for f in found if not only_serves(f)] or visible or found
 
 
 def _listed(names: list[str]) -> str:

@@ -23,10 +23,10 @@ MOST_NODES = 20_000
 FORM = "write static float f(float x) { return EXPRESSION; }, or a macro"
 
 
-def is_helper(node: c_ast.FuncDef) -> bool:
-    """Whether a function only serves others: it is static and returns a value."""
+def only_serves(node: c_ast.FuncDef) -> bool:
+    """Whether a function only serves others: it returns a value, which no program does."""
     declared = getattr(node.decl.type.type, "type", None)
-    return "static" in node.decl.storage and getattr(declared, "names", None) != ["void"]
+    return getattr(declared, "names", None) != ["void"]
 
 
 def write_out_calls(function: c_ast.FuncDef, functions: Mapping[str, c_ast.FuncDef], places: Places) -> None:

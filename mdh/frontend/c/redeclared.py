@@ -1,0 +1,31 @@
+"""Refuses names that are declared twice in one block, as C does. Later parts take the last declaration."""
+
+from collections.abc import Iterable
+
+from pycparser import c_ast
+
+from mdh.diagnostics import Diagnostic, Failed, Label
+from mdh.frontend.c.places import Places, nodes_in
+
+CODE = "C128"
+
+
+def check_redeclared(tree: c_ast.FileAST, places: Places) -> None:
+    """Raises Failed C128. Enumerations are written out already. At the level of the file a function may be
+    declared several times, and defined once; a variable has a value once."""
+    _check((n for n in tree.ext if isinstance(n, c_ast.FuncDef) or getattr(n, "init", None)), places)
+    for block in nodes_in(tree):
+        if isinstance(block, c_ast.Compound):
+            items = block.block_items or ()
+            _check((n for n in items if isinstance(n, c_ast.Decl)), places)
+
+
+def _check(declarations: Iterable[c_ast.Node], places: Places) -> None:
+    seen = dict[str, c_ast.Decl]()
+    for n in declarations:
+        decl = n.decl if isinstance(n, c_ast.FuncDef) else n
+        before = seen.setdefault(decl.name, decl) if decl.name else decl
+        if before is not decl:
+            labels = Label(places.of(decl, decl.name)), Label(places.of(before, decl.name), "the first time")
+            headline = f"`{decl.name}` is declared twice"
+            raise Failed(Diagnostic(CODE, headline, labels, help="rename one of the two, or leave it out"))

@@ -1,0 +1,3 @@
+import numpy as np
+
+np.save("C.npy", np.array(["a", "b"]))
