@@ -17,7 +17,10 @@ from mdh.ir.turns import times
 from mdh.machine import Machine
 
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"})
-SLOW_CALLS = frozenset({"exp", "log", "sin", "cos", "tan", "pow", "tanh", "exp2", "log2", "erf", "atan"})
+SLOW_CALLS = frozenset(
+    {"exp", "log", "sin", "cos", "tan", "pow", "tanh", "exp2", "log2", "erf", "atan", "erfc", "asinh",
+     "acosh", "atanh"}
+)  # fmt: skip
 CALL_COST, ROOT_COST, DIVIDE_COST, PLAIN_COST = 20, 12, 8, 1
 """Instructions of a transcendental function, a root, a division and any other operation."""
 

@@ -7,7 +7,7 @@ from mdh.device.cache import cache_if_any, key_of
 from mdh.device.protocols import Device
 from mdh.target.faults import ASSUMED, NONE, CompilerFaults, Fault
 
-SCHEMA = "mdh.faults/1"
+SCHEMA = "mdh.faults/2"
 
 
 def faults_of(device: Device) -> CompilerFaults:

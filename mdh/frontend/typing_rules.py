@@ -23,9 +23,9 @@ from mdh.ir.expr import COMPARISONS, Binary, Call, Cast, Const, Expr, Select, Un
 
 _ONE = (
     "sqrt exp exp2 log log2 log10 log1p expm1 sin cos tan asin acos atan sinh cosh tanh fabs floor ceil round"
-    " trunc rint erf cbrt"
+    " trunc rint erf erfc cbrt asinh acosh atanh"
 )
-_TWO = "pow fmax fmin fmod atan2 hypot copysign"
+_TWO = "pow fmax fmin fmod atan2 hypot copysign fdim"
 FUNCTIONS = {**dict.fromkeys(_ONE.split(), 1), **dict.fromkeys(_TWO.split(), 2), "fma": 3}
 """Functions of math.h that a program may call, by their double names, with the number of arguments."""
 

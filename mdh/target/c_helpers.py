@@ -136,7 +136,8 @@ def _by_lanes(name: str, function: str, made: str, given: tuple[str, ...], lanes
 """
 
 
-_ARGUMENTS = dict.fromkeys(("pow", "fmax", "fmin", "fmod", "atan2", "hypot", "copysign"), 2) | {"fma": 3}
+_TWO = ("pow", "fmax", "fmin", "fmod", "atan2", "hypot", "copysign", "fdim")
+_ARGUMENTS = dict.fromkeys(_TWO, 2) | {"fma": 3}
 """Of the functions that take more than one."""
 
 

@@ -25,7 +25,25 @@ from tests.languages.tc_syntax import (
 
 CHOICES = ("min", "max", "abs")
 """Functions that integers have, too."""
-BASES = frozenset(["exp", "tanh", "sqrt", "fmax", "fmin", "fabs", "floor", "erf", "sin", "pow"])
+BASES = frozenset(
+    [
+        "exp",
+        "tanh",
+        "sqrt",
+        "fmax",
+        "fmin",
+        "fabs",
+        "floor",
+        "erf",
+        "sin",
+        "pow",
+        "fdim",
+        "erfc",
+        "asinh",
+        "rsqrt",
+        "exp10",
+    ]
+)
 
 
 class Kinds:

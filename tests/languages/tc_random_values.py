@@ -89,16 +89,37 @@ class Scene:
     def call(self, depth: int) -> Expr:
         rng = self.rng
         name = rng.choices(
-            ("min", "max", "abs", "fmaxf", "fminf", "fmax", "fabs", "exp", "tanh", "sqrt", "erf", "floor"),
-            (8, 8, 6, 5, 2, 3, 2, 4, 3, 1, 1, 1),
+            (
+                "min",
+                "max",
+                "abs",
+                "fmaxf",
+                "fminf",
+                "fmax",
+                "fabs",
+                "exp",
+                "tanh",
+                "sqrt",
+                "erf",
+                "floor",
+                "erfc",
+                "asinh",
+                "rsqrt",
+                "exp10",
+                "fdim",
+            ),
+            (8, 8, 6, 5, 2, 3, 2, 4, 3, 1, 1, 1, 1, 1, 1, 1, 1),
         )[0]
         x = self.value(depth - 1)
-        if name == "exp":
+        if name in ("exp", "exp10"):
             # exp of large numbers is infinite
-            return Apply(rng.choice(("exp", "expf")), (Apply("min", (x, literal("1.5"))),))
+            return Apply(rng.choice((name, f"{name}f")), (Apply("min", (x, literal("1.5"))),))
+        if name == "rsqrt":
+            least = Binary("+", Apply("abs", (x,)), literal("0.5"))
+            return Apply(rng.choice(("rsqrt", "rsqrtf")), (least,))
         if name == "sqrt":
             return Apply(rng.choice(("sqrt", "sqrtf")), (Apply("abs", (x,)),))
-        if name in ("abs", "fabs", "tanh", "erf", "floor"):
+        if name in ("abs", "fabs", "tanh", "erf", "floor", "erfc", "asinh"):
             return Apply(name, (x,))
         return Apply(name, (x, self.value(depth - 2)))
 

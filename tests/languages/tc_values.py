@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from math import erf
+from math import erf, erfc
 from typing import Any
 
 import numpy as np
@@ -253,6 +253,17 @@ def _divided(op: str, a: Value, b: Value) -> Value:
     return Value(quotient if op == "/" else (x - quotient * y).astype(t))
 
 
+_SMOOTH = {
+    "exp": np.exp,
+    "tanh": np.tanh,
+    "sqrt": np.sqrt,
+    "sin": np.sin,
+    "asinh": np.arcsinh,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "exp10": lambda x: np.power(10.0, x.astype(F64)).astype(x.dtype),
+}
+
+
 def _function(name: str, given: list[Value]) -> Value:
     """A function of math.h."""
     x = given[0]
@@ -263,16 +274,19 @@ def _function(name: str, given: list[Value]) -> Value:
             raise DoubtfulError
         return Value(np.floor(x.array))
     with np.errstate(all="ignore"):
-        if name == "pow":
+        if name == "fdim":
+            out = np.maximum(x.array - given[1].array, 0)
+        elif name == "pow":
             out = np.power(x.array, given[1].array)
-        elif name == "erf":
-            out = np.vectorize(erf, otypes=[F64])(x.array).astype(x.array.dtype)
+        elif name in ("erf", "erfc"):
+            out = np.vectorize(erf if name == "erf" else erfc, otypes=[F64])(x.array).astype(x.array.dtype)
         else:
-            out = {"exp": np.exp, "tanh": np.tanh, "sqrt": np.sqrt, "sin": np.sin}[name](x.array)
-    if not np.isfinite(out).all() or (any(g.error for g in given) and name in ("sqrt", "pow")):
+            out = _SMOOTH[name](x.array)
+    rough = ("sqrt", "pow", "rsqrt", "fdim")
+    if not np.isfinite(out).all() or (any(g.error for g in given) and name in rough):
         raise DoubtfulError
     most = float(np.abs(out).max(initial=0.0))
     if name == "sqrt":
         return Value(out)
-    slope = max(1.2, most) if name == "exp" else 1.2
+    slope = max(1.2, most * 2.4) if name in ("exp", "exp10") else 1.2
     return Value(out, x.error * slope * 1.5 + 8 * rounding(x.array.dtype) * max(most, 1e-6))

@@ -16,8 +16,7 @@ from mdh.frontend.tc.syntax import (
     Word,
     walk,
 )
-from mdh.frontend.tc.types import base_of, cast_of, float_form, is_function, unknown_function
-from mdh.frontend.typing_rules import FUNCTIONS
+from mdh.frontend.tc.types import KNOWN, base_of, cast_of, float_form, is_function, unknown_function
 from mdh.ir.dtype import DType
 from mdh.source import Span
 from mdh.wording import meant, plural
@@ -130,9 +129,7 @@ def _check_single(e: Expression, ranks: Mapping[str, int], others: set[str]) -> 
 
 def _check_arity(x: Application) -> None:
     base = base_of(x.name)
-    count = (
-        1 if cast_of(x.name) or x.name == "abs" else 2 if float_form(x.name) else FUNCTIONS[base or x.name]
-    )
+    count = 1 if cast_of(x.name) or x.name == "abs" else 2 if float_form(x.name) else KNOWN[base or x.name]
     if len(x.arguments) != count:
         raise fail(
             FUNCTION,

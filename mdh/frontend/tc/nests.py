@@ -206,7 +206,12 @@ class _Lift:
         single = (choice is None and base_of(e.name) != e.name) or own != F64
         kind = F32 if single else F64
         arguments = tuple(self.value(a, kind) for a in e.arguments)
-        return c.Invocation(name + ("f" if single else ""), arguments)
+        suffix = "f" if single else ""
+        if name == "rsqrt":
+            return c.Infix("/", _float(1, kind), c.Invocation(f"sqrt{suffix}", arguments))
+        if name == "exp10":
+            return c.Invocation(f"pow{suffix}", (_float(10, kind), *arguments))
+        return c.Invocation(name + suffix, arguments)
 
     def _integer_choice(self, e: Application, kind: DType) -> c.Expression:
         """min, max or abs of integers. C has no function for them but abs, so arguments stand twice."""

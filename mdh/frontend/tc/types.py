@@ -35,6 +35,10 @@ INTEGER = frozenset(("%", "&", "|", "^", "<<", ">>"))
 """Operators that take integers alone."""
 _CHOICES = {"min": "fmin", "max": "fmax", "abs": "fabs"}
 """Functions that take integers or floats, with the functions of math.h that compute them for floats."""
+_MADE = {"rsqrt": 1, "exp10": 1}
+"""Functions that math.h lacks, with their numbers of arguments: `1 / sqrt(x)` and `pow(10, x)`."""
+KNOWN = {**FUNCTIONS, **_MADE}
+"""The functions of floats, with their numbers of arguments."""
 
 
 def type_of(word: Word) -> DType:
@@ -51,11 +55,11 @@ def is_function(name: str) -> bool:
 
 
 def base_of(name: str) -> str | None:
-    """The function of math.h without the suffix; None if there is none."""
-    if name in FUNCTIONS:
+    """The function of floats without the suffix; None if there is none."""
+    if name in KNOWN:
         return name
     short = name.removesuffix("f")
-    return short if short in FUNCTIONS and short != name else None
+    return short if short in KNOWN and short != name else None
 
 
 def cast_of(name: str) -> DType | None:
@@ -70,7 +74,7 @@ def float_form(name: str) -> str | None:
 
 def unknown_function(name: str, span: Span, tensors: list[str]) -> Failed:
     """T106 for a name that is neither a function nor a tensor."""
-    known = [*FUNCTIONS, *_CHOICES]
+    known = [*KNOWN, *_CHOICES]
     hint = meant(
         name,
         [*tensors, *known],
