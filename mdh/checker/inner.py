@@ -30,8 +30,12 @@ Live = Mapping[str, Copy]
 
 @dataclass(frozen=True)
 class Whole:
-    """What the plans of inner stages are made of. program: with all stages. sections: of all stages, by name.
-    check: makes the plan of a draft."""
+    """What the plans of inner stages are made of.
+
+    program: It has all stages, also those that others compute.
+    sections: Each stage has one, by its name.
+    check: It makes the plan of a draft.
+    """
 
     program: Program
     sections: Mapping[str, Section]
@@ -46,8 +50,14 @@ class Whole:
 
 @dataclass(frozen=True)
 class _Around:
-    """What stands around a stage's plan. live: tiles that its stages may read. inner: arrays that are nowhere
-    else. threads: of those that compute it. alone: whether each thread computes a box of its own."""
+    """What stands around a stage's plan.
+
+    live: The stages inside may read these tiles.
+    threads: So many threads compute the stage.
+    inner: These arrays lie nowhere but in tiles.
+    alone: Each thread computes a box of its own.
+    taken: The variables of all levels around have these names.
+    """
 
     live: Live
     threads: int

@@ -148,8 +148,11 @@ def _number(var: str, scope: Scope) -> Expr:
 
 
 def _served(nest: Nest, live: Mapping[Key, Instance], *, alone: bool) -> dict[Key, Instance]:
-    """The tiles that hold all that the stage reads of an array. alone: each thread computes a box of its own,
-    and may read its registers."""
+    """The tiles that hold all that the stage reads of an array.
+
+    live: These tiles lie around the stage.
+    alone: Each thread computes a box of its own, so that it may read tiles in its registers.
+    """
     out: dict[Key, Instance] = {}
     every = frozenset(lv.var for lv in nest.levels.all)
     for (buffer, _), instance in live.items():
