@@ -170,8 +170,8 @@ class Shape:
         return max((t.bytes for r in self.stage.results for t in r.types), default=4)
 
     def footprint(self, buffer: str, tiles: dict[int, int]) -> int:
-        """Elements of the bounding box of all accesses while dimensions run over `tiles` (absent: 1). An index
-        that is data may be any."""
+        """Elements of the bounding box of all accesses while dimensions run over `tiles` (absent: 1). Data as
+        an index may have any value."""
         ranges = {d.name: (0, tiles.get(i, 1) - 1) for i, d in enumerate(self.stage.dims)}
         elements = 1
         for p, extent in enumerate(self.program.buffer_of[buffer].shape):
