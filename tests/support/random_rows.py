@@ -57,7 +57,7 @@ def random_rows(seed: int, *, most: int = 3000) -> RandomRows:
         _reduced(d, f"T{n}")
         if d.chance(0.15):
             _finished(d, f"S{n}")
-        if d.chance(0.15):
+        if d.chance(0.2):
             _mapped(d, f"E{n + 1}")
     _last(d)
     if d.chance(0.1):
@@ -156,9 +156,12 @@ def _finished(d: RandomRows, name: str) -> None:
 
 
 def _mapped(d: RandomRows, name: str) -> None:
-    """A map along rows that later stages read more than once."""
+    """A map along rows that later stages read more than once. It may be all that reads the last result."""
     _declare(d, name, d.order)
-    d.nests.append(f"{_loops({n: d.extents[n] for n in d.order})}    {_at(d, name)} = {_value(d)};\n")
+    value = _value(d)
+    if d.made and d.chance(0.5):
+        value = f"{value} - {_at(d, d.made.pop())}"
+    d.nests.append(f"{_loops({n: d.extents[n] for n in d.order})}    {_at(d, name)} = {value};\n")
     d.whole.append(name)
 
 
@@ -168,7 +171,7 @@ def _last(d: RandomRows) -> None:
         _declare(d, "O", list(d.kept), "")
         own = _at(d, "O")
         value = f"({_at(d, d.whole[-1])}{reads}) * {_at(d, d.whole[0])}"
-        finish = f"    {own} = {own} + {_at(d, d.made[0])};\n" if d.chance(0.3) else ""
+        finish = f"    {own} = {own} + {_at(d, d.made[0])};\n" if d.made and d.chance(0.3) else ""
         inside = f"{_loops(d.along, 6)}      {own} += {value};\n{finish}"
         d.nests.append(f"{_loops(d.kept)}  {{\n    {own} = 0;\n{inside}  }}\n")
         return
@@ -181,5 +184,6 @@ def _last(d: RandomRows) -> None:
 
 def _other(d: RandomRows) -> None:
     """Another stage that reads a result of rows."""
+    value = _at(d, d.rng.choice(d.made)) if d.made else "1"
     _declare(d, "P", list(d.kept), "")
-    d.nests.append(f"{_loops(d.kept)}    {_at(d, 'P')} = {_at(d, d.rng.choice(d.made))} + 1;\n")
+    d.nests.append(f"{_loops(d.kept)}    {_at(d, 'P')} = {value} + 1;\n")

@@ -26,9 +26,11 @@ schedules of a softmax that were timed on an H100 these are the fastest for 1,02
 LEAST, MOST = 128, 1024
 """Threads of a block."""
 WARP = 32
-COLUMNS = (32, 16, 8)
-"""Rows of a block where rows lie side by side in memory, as columns do. Eight neighbours of four bytes are
-what memory gives at once."""
+COLUMNS = (32, 16)
+"""Rows of a block where rows lie side by side in memory, as columns do: neighbours in whole lines, or halves
+of them."""
+OWN = 4
+"""The fewest elements of a lane, if the row has more: with fewer, joining what the lanes have costs more."""
 SINGLE = 0.7
 """What elements one by one are worth against vectors, where lanes take them."""
 
@@ -72,7 +74,7 @@ def lanes(extent: int, most: int, wide: int = 1) -> Deal:
         count = most
         while count:
             tried = deal(extent, count, w)
-            if tried.threads == count:
+            if tried.threads == count and tried.tile >= min(OWN, extent):
                 used = extent / (count * tried.tile)
                 found.append((used * sqrt(count) * (1.0 if w == wide else SINGLE), -w, tried))
             count //= 2
@@ -109,13 +111,15 @@ def _short(group: RowGroup, machine: Machine) -> tuple[Section, ...]:
     count = 1 if row is None else min(extents[row], LEAST // each)
     while count > 1 and group.rows < 2 * machine.units * count:
         count //= 2
+    if count == 1:
+        return _long(group, machine)
 
     def deals(stage: RowStage, given: int) -> Deals:
         own = _along(stage, WARP, lanes)
         mine = (d for d, other in stage.kept.items() if other == row)
-        return {**own, **{d: Deal(count, 1) for d in mine if count > 1}}
+        return {**own, **{d: Deal(count, 1) for d in mine}}
 
-    return _sections(group, machine, {} if row is None else {row: count}, deals)
+    return _sections(group, machine, {row: count} if row is not None else {}, deals)
 
 
 def _columns(group: RowGroup, machine: Machine, side: int, columns: int) -> tuple[Section, ...]:
