@@ -18,6 +18,7 @@ from mdh.ir.plan import InnerStage, StagePlan
 from mdh.ir.program import Output, Program, Stage
 from mdh.ir.tile import Copy
 from mdh.machine import Machine
+from mdh.schedule.default.inner_steps import inner_steps
 from mdh.schedule.holes import HolePlace, section_holes
 from mdh.schedule.model import Caret, Core, Section, Step, TileEntry, Within
 from mdh.source import Span
@@ -82,6 +83,8 @@ def _filled(
     taken = draft.taken | around.taken | {lv.var for lv in plan.tiles.levels.all}
     for name in whole.inside(plan.stage.name):
         section = whole.sections[name]
+        if section.chosen:
+            section = replace(section, fuses=())
         stage = next(s for s in whole.program.stages if s.name == name)
         assert isinstance(section.how, Within)
         fused = bool(whole.sections[plan.stage.name].fuses)
@@ -113,6 +116,11 @@ def _made(
     except InnerError as unfit:
         found.append(one.wrong(PLACE, str(unfit), "leave `in` out"))
         return None
+    alone = around.alone or one.space is Space.RM
+    if one.section.chosen:
+        # its steps are those of a kernel
+        steps = inner_steps(view.program, view.stage, whole.machine, around.threads, alone=alone)
+        one = replace(one, section=replace(one.section, steps=steps))
     draft = Draft(
         view.program, view.stage, one.section.steps, whole.machine, one.draft.target,
         one.draft.deterministic, one.section.span, around.taken,
@@ -128,7 +136,6 @@ def _made(
     written[one.stage.name] = replace(
         concrete(one.section, draft), name=one.stage.name, how=one.how, attrs=one.section.attrs
     )
-    alone = around.alone or one.space is Space.RM
     inside = replace(around, threads=plan.threads, alone=alone)
     plan = _filled(plan, draft, whole, inside, written, found)
     computed = computations(one.stage, view.box, tuple(x for x in view.program.loops if x.level))

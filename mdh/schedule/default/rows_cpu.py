@@ -40,14 +40,14 @@ def rows_cpu(group: RowGroup, machine: Machine) -> tuple[Section, ...] | None:
     outline.step(tiles, dict(block_axes(tiles, extents, machine)))
     outline.step(dict.fromkeys(reader.kept, 1), entries=_made(group, reader))
     step = len(outline.steps)
-    _vectors(outline, reader, machine)
+    vectors(outline, reader, machine)
     out = []
     for stage in group.inner:
         inside = ScheduleBuilder(stage.shape)
         for d in stage.kept:
             inside.tiles[d] = 1
         inside.step({}, entries=_made(group, stage))
-        _vectors(inside, stage, machine)
+        vectors(inside, stage, machine)
         out.append(inner_section(group, stage, inside, step if group.host(stage) is reader else 1))
     return (*out, outline.section(reader.name))
 
@@ -68,7 +68,7 @@ def _row_bytes(group: RowGroup) -> int:
     return sum(sizes.values())
 
 
-def _vectors(outline: ScheduleBuilder, stage: RowStage, machine: Machine) -> None:
+def vectors(outline: ScheduleBuilder, stage: RowStage, machine: Machine) -> None:
     """Vectors along the row's fastest dimension, of which a reduction holds several."""
     shape, order = stage.shape, fastest_first(stage)
     if not order:

@@ -159,7 +159,7 @@ def _sections(
     units = block_axes(cut, reader.shape.extents, machine)
     outline.step(cut, dict(units), entries=_copied(group, reader))
     mine = deals(reader, MOST)
-    _threads(outline, reader, mine)
+    dealt_steps(outline, reader, mine)
     given = prod(x.threads for x in mine.values())
     out = []
     for stage in group.inner:
@@ -170,7 +170,7 @@ def _sections(
         own = deals(stage, given)
         used = prod(x.threads for x in own.values())
         together = used < given and given % WARP > 0 and machine.shuffle
-        _threads(inside, stage, own, shared=together)
+        dealt_steps(inside, stage, own, shared=together)
         out.append(inner_section(group, stage, inside, 1))
     return (*out, outline.section(reader.name))
 
@@ -181,7 +181,7 @@ def _copied(group: RowGroup, host: RowStage) -> dict[str, Mem]:
     return {b: staged(host.shape, b, Space.SM) for b in arrays}
 
 
-def _threads(outline: ScheduleBuilder, stage: RowStage, deals: Deals, *, shared: bool = False) -> None:
+def dealt_steps(outline: ScheduleBuilder, stage: RowStage, deals: Deals, *, shared: bool = False) -> None:
     """Threads, and vectors of maps. shared: they combine what they have in shared memory."""
     shape = stage.shape
     reduced = set(shape.of_kind(DimKind.PW))
