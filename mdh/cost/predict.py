@@ -41,7 +41,8 @@ def seconds_of_stages(plans: Iterable[StagePlan], machine: Machine) -> float:
     known = NOMINAL[machine.kind]
     found = [_terms_with_inner(nest_of(stage_work(s.program, s.stage), s, machine))[0] for s in plans]
     started = FIRST_LAUNCH - LAUNCH if machine.kind == "gpu" else 0.0
-    return sum(seconds_of(known, terms) for terms in found) - (len(found) - 1) * started
+    total: float = sum(seconds_of(known, terms) for terms in found)
+    return total - (len(found) - 1) * started
 
 
 def _terms_with_inner(nest: CostNest) -> tuple[tuple[float, ...], Signs]:
