@@ -56,7 +56,11 @@ def test_right_on_a_gpu_without_races(seed: int) -> None:
     right(seed, "oclgrind", 600)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+NESTED = 55
+"""A stage in a nested one reads a tile of the kernel that the one around it does not read."""
+
+
+@pytest.mark.parametrize("seed", [*SEEDS, NESTED])
 def test_right_in_the_interpreter(seed: int) -> None:
     """Kernels for a large GPU. The interpreter has no loops around them."""
     program = program_of(seed)

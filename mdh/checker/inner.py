@@ -84,7 +84,7 @@ def _filled(
     for name in whole.inside(plan.stage.name):
         section = whole.sections[name]
         if section.chosen:
-            section = replace(section, fuses=())
+            section = replace(section, fuses=(), steps=())
         stage = next(s for s in whole.program.stages if s.name == name)
         assert isinstance(section.how, Within)
         fused = bool(whole.sections[plan.stage.name].fuses)
@@ -116,7 +116,7 @@ def _made(
     except InnerError as unfit:
         found.append(one.wrong(PLACE, str(unfit), "leave `in` out"))
         return None
-    alone = around.alone or one.space is Space.RM
+    alone = around.alone or (one.space is Space.RM and not one.known_to_all)
     if one.section.chosen:
         # its steps are those of a kernel
         steps = inner_steps(view.program, view.stage, whole.machine, around.threads, alone=alone)
@@ -215,7 +215,8 @@ def view_inside(one: Inner, *, cpu: bool) -> View:
     """Requires what `misplaced` demands. Raises InnerError if the elements that are staged are no box."""
     axes = {b: one.copies(b)[0].tile.axes for b in one.outputs}
     assert one.step is not None
-    levels = _levels_around(one.reader, one.step, shared=one.space is Space.SM, cpu=cpu)
+    shared = one.space is Space.SM or one.known_to_all
+    levels = _levels_around(one.reader, one.step, shared=shared, cpu=cpu)
     box = box_of(one.draft.program, one.stage, axes)
     return View(inner_view(one.draft.program, one.stage, axes, box, level_turns(levels)), box)
 
@@ -246,8 +247,7 @@ def _served(one: Inner, plan: StagePlan, live: Live) -> dict[str, Space]:
     for buffer, copy in live.items():
         groups = [g for g in access_groups(plan.program, plan.stage) if g.buffer == buffer and not g.store]
         images = (not g.gather and image(plan.tiles.levels, g.affine, g.shifts, every) for g in groups)
-        near = copy.tile.space is Space.SM or one.space is Space.RM
-        if groups and near and all(x and covers(copy.tile.axes, x) for x in images):
+        if groups and all(x and covers(copy.tile.axes, x) for x in images):
             out[buffer] = copy.tile.space
     return out
 

@@ -4,7 +4,7 @@ A long row has a block, whose threads take vectors of neighbours by turns, so th
 whole lines. Several short rows share a block, and a warp or a part of one takes each.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod, sqrt
 
@@ -155,30 +155,43 @@ def _sections(
     most threads that it may have."""
     reader = group.reader
     cut = {d: tiles.get(d, 1) for d in reader.kept}
+    mine = deals(reader, MOST)
+    given = _count(mine)
+    own = {stage.name: deals(stage, given) for stage in group.inner}
+    near = {b for s in group.inner if _known_to_all(s, own[s.name], given) for b in s.shape.stage.written}
     outline = ScheduleBuilder(reader.shape)
     units = block_axes(cut, reader.shape.extents, machine)
-    outline.step(cut, dict(units), entries=_copied(group, reader))
-    mine = deals(reader, MOST)
+    outline.step(cut, dict(units), entries=_copied(group, reader, near))
     dealt_steps(outline, reader, mine)
-    given = prod(x.threads for x in mine.values())
     out = []
     for stage in group.inner:
         inside = ScheduleBuilder(stage.shape)
         for d, other in stage.kept.items():
             inside.tiles[d] = min(inside.tiles[d], cut[other])
-        inside.step({}, entries=_copied(group, stage))
-        own = deals(stage, given)
-        used = prod(x.threads for x in own.values())
-        together = used < given and given % WARP > 0 and machine.shuffle
-        dealt_steps(inside, stage, own, shared=together)
+        alike = _count(own[stage.name]) == given
+        inside.step({}, entries=_copied(group, stage, near if alike else set()))
+        together = not alike and given % WARP > 0 and machine.shuffle
+        dealt_steps(inside, stage, own[stage.name], shared=together)
         out.append(inner_section(group, stage, inside, 1))
     return (*out, outline.section(reader.name))
 
 
-def _copied(group: RowGroup, host: RowStage) -> dict[str, Mem]:
-    """What the step of a stage has in shared memory at which others are computed."""
+def _count(deals: Deals) -> int:
+    return prod(x.threads for x in deals.values())
+
+
+def _known_to_all(stage: RowStage, deals: Deals, given: int) -> bool:
+    """Whether all threads share the sums of a stage, and nothing else: then each has the results."""
+    reduced = stage.shape.of_kind(DimKind.PW)
+    split = [d for d, x in deals.items() if x.threads > 1]
+    return bool(split) and all(d in reduced for d in split) and _count(deals) == given
+
+
+def _copied(group: RowGroup, host: RowStage, near: Collection[str]) -> dict[str, Mem]:
+    """What the step of a stage has in shared memory at which others are computed, or in registers. near: the
+    arrays whose elements each thread keeps."""
     arrays = (*group.shared(host), *group.made(host))
-    return {b: staged(host.shape, b, Space.SM) for b in arrays}
+    return {b: staged(host.shape, b, Space.RM if b in near else Space.SM) for b in arrays}
 
 
 def dealt_steps(outline: ScheduleBuilder, stage: RowStage, deals: Deals, *, shared: bool = False) -> None:
