@@ -149,7 +149,7 @@ def _number(var: str, scope: Scope) -> Expr:
 
 
 def _served(nest: Nest) -> dict[Key, Instance]:
-    """The tiles around it that hold all that the stage reads of an array. In registers each thread has all of it."""
+    """The tiles around it that hold all that it reads of an array. In registers each thread has all of it."""
     out: dict[Key, Instance] = {}
     every = frozenset(lv.var for lv in nest.levels.all)
     for buffer, instance in nest.around:
