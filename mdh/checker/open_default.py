@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from mdh.checker.fusing import stage_in, view_of
 from mdh.checker.inlining import with_inline
+from mdh.checker.row_default import with_rows
 from mdh.checker.run import check_stage
 from mdh.checker.subject import Draft
 from mdh.diagnostics import Failed
@@ -57,7 +58,9 @@ def default_for(
     found = _inlined(program, known)
     names = {one.name for one in found.stages}
     kernels = _kernels(found.program, machine, target, deterministic=deterministic)
-    by_name = {section.name: section for section in kernels}
+    by_name = {section.name: section for section in kernels if section.name is not None}
+    free = by_name.keys() - known.keys() - names
+    by_name = with_rows(found.program, by_name, free, machine, target, deterministic=deterministic)
     sections = (
         replace(by_name.get(s.name, Section(s.name, (), derived=True)), how=How.INLINE)
         if s.name in names
