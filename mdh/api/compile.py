@@ -79,8 +79,8 @@ def compile(
             # the tuner takes longer to import than all else here
             tuned = import_module("mdh.api.autotuner").autotuner(opened, tune)
         kernel = Kernel(given, opened, heading, sizes, hook, tuned)
-        if not sizes and given.table is None:
-            kernel.build()
+        if not sizes:
+            kernel.prepare()
     return kernel
 
 

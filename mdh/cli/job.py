@@ -146,6 +146,15 @@ def choose_target(request: Request, machine: Machine) -> str:
     return at_word(request.line, name, lambda: supported(machine, name))
 
 
+def with_default(
+    request: Request, trace: Trace, program: Program, given: Schedule | None, machine: Machine, target: str
+) -> Schedule | None:
+    """The given schedule; without one, the default one of a program with open sizes, which may be a table."""
+    if given is not None:
+        return given
+    return trace.pipeline.default_of(program, machine, target, deterministic=request.deterministic)
+
+
 def make_plan(
     request: Request, trace: Trace, program: Program, schedule: Schedule | None, machine: Machine, target: str
 ) -> Checked:
