@@ -33,6 +33,8 @@ GAIN = 0.01
 UNLIKE = 0.2
 """A loss of steps of another form than those of the default schedule for the sizes alone: the cost model
 compares tiles and axes better than forms."""
+BELIEVED = 0.5
+"""The loss of a schedule that should be faster, as a part of what it should gain."""
 FAR = 2.0
 """Octaves beyond which steps of another form are not tried."""
 UNTRIED = 100.0
@@ -150,24 +152,28 @@ class Search:
         the logarithm of their times.
 
         That one was chosen for reasons that the cost model may not know. So a schedule that should be faster
-        by the model counts as one that is as much slower.
+        by the model counts as one that is slower.
         """
-        known, best = self.known[number], self.alone[cell]
+        known, best, idle = self.known[number], self.alone[cell], IDLE[self.machine.kind]
         if self.own.get(cell) == number:
             return 0.0
         unlike = 0.0
         if known.estimates and best.estimates:
-            times = [self._estimate(k, cell) for k in (known, best)]
+            mine, least = self._estimate(known, cell), self._estimate(best, cell)
         else:
             own = self.own.get(cell, -1)
-            unlike = UNLIKE * (own >= 0 and known.form != self.known[own].form)
-            if unlike and self._apart(known, cell) > FAR:
-                return UNTRIED
-            times = [self._predicted(number, cell), self._predicted(own, cell)]
-        if inf in times:
-            return UNTRIED if times[0] == inf else 0.0
-        idle = IDLE[self.machine.kind]
-        loss = abs(log((times[0] + idle) / (times[1] + idle))) + unlike
+            least = self._predicted(own, cell)
+            if least == inf:
+                return 0.0
+            if own >= 0 and known.form != self.known[own].form:
+                unlike = UNLIKE * least / (least + idle)
+                if least > idle and self._apart(known, cell) > FAR:
+                    return UNTRIED
+            mine = self._predicted(number, cell)
+        if mine == inf:
+            return UNTRIED
+        slower = log((mine + idle) / (least + idle))
+        loss = max(slower, -BELIEVED * slower) + unlike
         return loss * (1.0 + loss / TOLERATED)
 
     def _apart(self, known: Known, cell: Cell) -> float:

@@ -162,13 +162,9 @@ def make_plan(
     return trace.pipeline.check(program, schedule, machine, target, deterministic=request.deterministic)
 
 
-def plan_for_machine(request: Request, trace: Trace) -> tuple[Machine, Checked]:
-    """The machine and the checked plan of one schedule. Raises Failed S157 for a table."""
-    return plan_of(request, trace, load_schedule(request, trace))
-
-
 def plan_of(request: Request, trace: Trace, given: Schedule | None) -> tuple[Machine, Checked]:
-    """As `plan_for_machine`, for a schedule that has been read. A table of one case is one schedule."""
+    """The machine and the checked plan of one schedule. A table of one case is one schedule. Raises Failed
+    S157 for other tables."""
     given, ranges = only(given)
     machine = choose_machine(request, given)
     program = load_program(request, trace, ranges)
