@@ -51,8 +51,12 @@ def cells_of(size: OpenSize, among: int) -> Cells:
     most = MOST_CELLS[among - 1]
     if len(tops) > most:
         wanted = [tops[0] * (tops[-1] / tops[0]) ** (k / (most - 1)) for k in range(most)]
-        tops = sorted({min(tops, key=lambda top, n=n: abs(log2(top / n))) for n in wanted})
+        tops = sorted({_nearest(tops, n) for n in wanted})
     return Cells(size, tuple(tops))
+
+
+def _nearest(numbers: Sequence[int], wanted: float) -> int:
+    return min(numbers, key=lambda n: abs(log2(n / wanted)))
 
 
 def _geometric(first: int, last: int) -> list[int]:
