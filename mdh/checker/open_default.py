@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from mdh.checker.fusing import stage_in, view_of
 from mdh.checker.inlining import with_inline
+from mdh.checker.loop_default import loops_in_default
 from mdh.checker.run import check_stage
 from mdh.checker.subject import Draft
 from mdh.diagnostics import Failed
@@ -57,14 +58,17 @@ def default_for(
     found = _inlined(program, known)
     names = {one.name for one in found.stages}
     kernels = _kernels(found.program, machine, target, deterministic=deterministic)
-    by_name = {section.name: section for section in kernels}
+    loops, inside = loops_in_default(
+        program, found.program, machine, target, given, deterministic=deterministic
+    )
+    by_name = {section.name: section for section in kernels} | inside
     sections = (
         replace(by_name.get(s.name, Section(s.name, (), derived=True)), how=How.INLINE)
         if s.name in names
         else by_name[s.name]
         for s in program.stages
     )
-    return Schedule(tuple(sections), target=machine.name, program=program.name)
+    return Schedule(tuple(sections), target=machine.name, program=program.name, loops=loops)
 
 
 def _inlined(program: Program, known: Mapping[str, Section]) -> Inlined:
