@@ -178,16 +178,20 @@ def _unfit(x: Shared, why: str, help_: str) -> Diagnostic:
     return Diagnostic(CODE, headline, at(x.section.span), help=help_)
 
 
-def misplaced(loops: Sequence[Shared], sections: dict[str, Section]) -> Iterator[Diagnostic]:
-    """K126. Each stage of a loop has a kernel of its own, and computes no other stage. sections: by stage."""
+def demand_kernels(loops: Sequence[Shared], sections: dict[str, Section]) -> None:
+    """Raises Failed K126 unless each stage of a loop has a kernel of its own, and computes no other stage.
+    sections: by stage."""
     inside = {name: x for x in loops for name in x.loop.stages}
+    found: list[Diagnostic] = []
     for name, section in sections.items():
         how = section.how
         if isinstance(how, Within) and (name in inside or how.reader in inside):
             x = inside.get(name) or inside[how.reader]
             headline = f"stage `{name}` is computed in `{how.reader}`, and loop `{x.loop.name}` shares one"
             hint = "leave `in` out, or the section of the loop"
-            yield Diagnostic(CODE, headline, at(how.span), help=hint)
+            found.append(Diagnostic(CODE, headline, at(how.span), help=hint))
+    if found:
+        raise Failed(*found)
 
 
 def fused_away(x: Shared, stage: Stage, section: Section) -> Iterator[Diagnostic]:
@@ -223,7 +227,9 @@ def loop_plans(program: Program, loops: Sequence[Shared], plans: Sequence[StageP
     out = []
     for x in loops:
         first, last = (numbers[x.loop.stages[n]] for n in (0, -1))
-        splits = (s for step in plans[first].steps[: x.count] for s in step.splits)
+        splits = [s for step in plans[first].steps[: x.count] for s in step.splits]
         units = prod(s.parts for s in splits if s.layer is not None)
-        out.append(LoopPlan(x.loop, first, last, x.count, units))
+        at = [d.name for d in plans[first].stage.dims].index(x.loop.dims[0])
+        part = min(s.tile for s in splits if s.dim == at)
+        out.append(LoopPlan(x.loop, first, last, x.count, units, part))
     return tuple(out)

@@ -12,10 +12,10 @@ from mdh.checker.inner import Whole, with_inner
 from mdh.checker.inner_places import unknown_readers
 from mdh.checker.parallel_loops import (
     Shared,
+    demand_kernels,
     fused_away,
     left_of,
     loop_plans,
-    misplaced,
     own_units,
     shared_loops,
 )
@@ -63,7 +63,7 @@ def check(
     loops = left_of(whole.program, shared_loops(program, schedule, default), same=not whole.inline)
     by_name = {stage.name: section for stage, section in whole.kernels}
     found.extend(unknown_readers(whole.program, by_name))
-    found.extend(misplaced(loops, by_name))
+    demand_kernels(loops, by_name)
     inside = Whole(whole.program, by_name, seen, check_stage)
     around = {name: x for x in loops for name in x.loop.stages}
     for stage, section in whole.kernels:
