@@ -6,13 +6,15 @@ from mdh.checker.parallel_loops import Shared, left_of, own_units, shared_loops
 from mdh.checker.run import check_stage
 from mdh.checker.subject import Draft
 from mdh.diagnostics import Failed
+from mdh.hardware import Layer
 from mdh.ir.program import Program, Stage
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.poly.parallel_loops import parallel_loops
 from mdh.schedule.default import default_section
 from mdh.schedule.default.parallel_loops import loop_section, part_of, runs_alone
-from mdh.schedule.model import Schedule, Section
+from mdh.schedule.holes import HolePlace, OpenHole, filled, section_holes
+from mdh.schedule.model import Schedule, Section, Unit
 
 
 def loops_in_default(
@@ -46,11 +48,11 @@ def _shared(
     out: list[tuple[Shared, bool]] = []
     same = computed is program
     try:
-        wanted = () if given is None else left_of(computed, shared_loops(program, given, None), same=same)
+        wanted = () if given is None else shared_loops(program, given, None, holes=True)
+        out += [(x, False) for x in left_of(computed, wanted, same=same)]
     except Failed:
         # the checker says so
         return []
-    out += [(x, False) for x in wanted]
     names = set() if given is None else {s.name for s in given.sections if not s.derived}
     known = set() if given is None else {s.name for s in given.loops}
     for loop in parallel_loops(program):
@@ -66,14 +68,28 @@ def _shared(
     return out
 
 
+def _least(section: Section) -> Section:
+    """The section with the least tiles that its holes may have. Loops are legal for larger ones too."""
+
+    def fill(place: OpenHole) -> Unit | int:
+        if place.place is HolePlace.CORE:
+            return Unit(Layer.BLK, "x")
+        return min((v for v in place.hole.values or () if isinstance(v, int)), default=1)
+
+    return filled(section, fill)
+
+
 def _steps(
     x: Shared, program: Program, stage: Stage, machine: Machine, target: str, *, deterministic: bool
 ) -> Section | None:
-    """Steps of a stage for the iterations of one unit; None if none are legal."""
+    """Steps of a stage for the iterations of one unit; None if none are legal. Where holes say how many these
+    are, loops alone: vectors need to know."""
     part = part_of(x.loop, x.section, stage)
-    like = default_section(program, part, machine, target, deterministic=deterministic)
+    tried = [default_section(program, part, machine, target, deterministic=deterministic)]
+    if section_holes(x.section):
+        x, tried = replace(x, section=_least(x.section)), []
     seen = LANGUAGES[target].seen(machine)
-    for section in (like, Section(stage.name, ())):
+    for section in (*tried, Section(stage.name, ())):
         if section.fuses or not runs_alone(section):
             continue
         draft = Draft(program, stage, x.around(program, stage, section), seen, target, deterministic)

@@ -20,7 +20,7 @@ from mdh.ir.program import Program, Stage
 from mdh.machine import Machine
 from mdh.poly.parallel_loops import meeting, parallel_loops
 from mdh.schedule.canonical import canonical_section
-from mdh.schedule.model import Caret, Core, Mem, Schedule, Section, Step, TileEntry, Unit, Within
+from mdh.schedule.model import Caret, Core, Hole, Mem, Schedule, Section, Step, TileEntry, Unit, Within
 
 NAME, CODE = "S159", "K126"
 LAYERS = (Layer.BLK, Layer.THR)
@@ -75,10 +75,12 @@ def _moved(step: Step, count: int) -> Step:
     return step if step.label is None else replace(step, label=step.label + count)
 
 
-def shared_loops(program: Program, schedule: Schedule, default: Schedule | None) -> tuple[Shared, ...]:
+def shared_loops(
+    program: Program, schedule: Schedule, default: Schedule | None, *, holes: bool = False
+) -> tuple[Shared, ...]:
     """The loops of the program that the schedule has sections of, or the default one, where that has the
-    steps of all its stages. Raises Failed. S159: there is no such loop. S154: a hole is open. K126: its steps
-    are none of a loop. K110: an attribute has no effect."""
+    steps of all its stages. holes: steps may have some. Raises Failed. S159: there is no such loop. S154: a
+    hole is open. K126: its steps are none of a loop. K110: an attribute has no effect."""
     given = {s.name for s in schedule.sections if not s.derived}
     spare = () if default is None else default.loops
     if not schedule.loops and not spare:
@@ -88,7 +90,7 @@ def shared_loops(program: Program, schedule: Schedule, default: Schedule | None)
     out: dict[str, Shared] = {}
     for section in schedule.loops:
         loop = known.get(str(section.name))
-        wrong = list(_unknown(section, known) if loop is None else _wrong(loop, section))
+        wrong = list(_unknown(section, known) if loop is None else _wrong(loop, section, holes=holes))
         found += wrong
         if loop is not None and not wrong:
             out[loop.name] = Shared(loop, section)
@@ -135,13 +137,14 @@ def _unknown(section: Section, known: dict[str, ParallelLoop]) -> Iterator[Diagn
     yield Diagnostic(NAME, headline, at(section.span), help=hint)
 
 
-def _wrong(loop: ParallelLoop, section: Section) -> Iterator[Diagnostic]:
+def _wrong(loop: ParallelLoop, section: Section, *, holes: bool) -> Iterator[Diagnostic]:
     if section.counters != (loop.counter,):
         headline = f"the counter of loop `{loop.name}` is `{loop.counter}`, not {listed(section.counters)}"
         hint = f"write `loop {loop.name}( {loop.counter} )`"
         yield Diagnostic(NAME, headline, at(section.span), help=hint)
         return
-    yield from unbound_holes(section)
+    if not holes:
+        yield from unbound_holes(section)
     if not section.steps:
         yield _step(loop, section, None, "no steps", "give its iterations to units: (de-)comp( 1 ) ( BLK.x )")
     labels = [s.label for s in section.steps]
@@ -162,7 +165,9 @@ def _wrong(loop: ParallelLoop, section: Section) -> Iterator[Diagnostic]:
             yield Diagnostic(CODE, f"loop `{loop.name}`: {headline}", here, help=f"write at most {size}")
             return
         size = tile.value if isinstance(tile.value, int) else size
-        if not (isinstance(core.value, Unit) and core.value.layer in LAYERS):
+        if not isinstance(core.value, Hole) and not (
+            isinstance(core.value, Unit) and core.value.layer in LAYERS
+        ):
             headline = f"loop `{loop.name}` gives iterations to no units"
             hint = "write `BLK.x`, and in a further step `THR.x`; loops over the rest are those of the stages"
             yield Diagnostic(CODE, headline, at(core.span or s.span), help=hint)

@@ -5,9 +5,11 @@ from functools import cache
 
 import pytest
 
+from mdh.checker.open_default import default_for
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.ir.kernel import For, Module
+from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.ir.walk import statements
 from mdh.lower.run import lower
@@ -22,6 +24,7 @@ from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
+from mdh.tuner.space.make import make_space
 from tests.support.pairs import planned
 
 CPU, H100 = load_machine("generic-cpu"), load_machine("h100")
@@ -184,3 +187,19 @@ def test_what_no_section_of_a_loop_is(text: str, code: str) -> None:
     with pytest.raises(Failed) as failed:
         schedule_of(text)
     assert [d.code for d in failed.value.diagnostics] == [code]
+
+
+def test_tiles_of_loops_are_searched() -> None:
+    program = program_of(SWEEPS)
+    steps = "stage p { 1: (de-)comp( ? ) ( ; ^ ) ( ^ ) }"
+    given = schedule_of(f"loop i( i ) {{ 1: (de-)comp( ?{{4,8,19}} ) ( BLK.x ) }} {steps}")
+    space = make_space(program, given, CPU, "c", default=default_for(program, CPU, "c", given=given))
+    assert [v.name for v in space.variables] == ["loop i.1.tile.i", "p.1.tile.i"]
+    found = {space.unrank(n): space.plan(space.unrank(n)) for n in range(space.count)}
+    assert all(isinstance(plan, Plan) for plan in found.values())
+    assert {loop for loop, _ in found} == {4, 8, 19}
+    assert all(int(tile) <= int(loop) for loop, tile in found)
+    assert all(p.loops[0].part == loop for (loop, _), p in found.items() if isinstance(p, Plan))
+    given = schedule_of(f"loop i( i ) {{ 1: (de-)comp( 8 ) ( BLK.x ) }} {steps}")
+    space = make_space(program, given, CPU, "c", default=default_for(program, CPU, "c", given=given))
+    assert [v.values for v in space.variables] == [(1, 2, 4, 8)]

@@ -1,18 +1,19 @@
 """Makes the space of a schedule with holes."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mdh.checker.fusing import stage_in, view_of
 from mdh.checker.inlining import staged
 from mdh.checker.inner import Whole, view_for
+from mdh.checker.parallel_loops import Shared, shared_loops
 from mdh.checker.rules import SHAPE_RULES
 from mdh.checker.run import check_stage, supported
 from mdh.checker.subject import Draft
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.hardware import Layer
-from mdh.ir.program import Program, Stage
+from mdh.ir.program import Dim, DimKind, Program, Stage
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.results.trial import Value
@@ -60,8 +61,9 @@ def make_space(
     if no choice of values is structurally legal.
     """
     supported(machine, target)
+    shared = shared_loops(program, schedule, default, holes=True)
     sections, inline, openings = _named(
-        program, schedule, machine, default, target, deterministic=deterministic
+        program, schedule, machine, default, target, shared, deterministic=deterministic
     )
     _shape(sections, machine, target, deterministic)
     seen = LANGUAGES[target].seen(machine)
@@ -75,7 +77,11 @@ def make_space(
         plain = Joint(joint.chains, joint.groups, None, joint.conditions)
         stages = [stage for _, stage, _ in sections]
         raise Failed(*explain_empty(plain, build.names, openings, stages))
-    template = replace(schedule, sections=(*(section for _, _, section in sections), *inline))
+    template = replace(
+        schedule,
+        sections=(*_own(sections, shared), *inline),
+        loops=tuple(section for _, _, section in sections if section.counters),
+    )
     return ExactSpace(
         program, machine, target, deterministic, build.variables(joint), template,
         tuple(build.constants.items()), joint, build.loops,
@@ -103,11 +109,12 @@ def nested(plain: Joint, orders: Sequence[Sequence[int]]) -> Joint:
 
 def _named(
     program: Program, schedule: Schedule, machine: Machine, default: Schedule | None, target: str,
-    *, deterministic: bool,
+    shared: Sequence[Shared], *, deterministic: bool,
 ) -> tuple[list[Seen], tuple[Section, ...], list[VariablePlace]]:  # fmt: skip
-    """The sections of stages with steps to choose, with every hole named; those of the others; and the places
-    of the holes. A stage that is inline only by the value of a hole counts as one with a kernel. Steps of a
-    stage inside of another one, if they have no holes, are legal or not with the other one's."""
+    """The sections of stages with steps to choose, behind the steps of loops around them, and those of loops,
+    with every hole named; those of the other stages; and the places of the holes. A stage that is inline only
+    by the value of a hole counts as one with a kernel. Steps of a stage inside of another one, if they have
+    no holes, are legal or not with the other one's."""
     seen_as = LANGUAGES[target].seen(machine)
     whole = staged(program, schedule, machine, default)
     openings: list[VariablePlace] = []
@@ -116,6 +123,13 @@ def _named(
     several = len(program.stages) > 1
     boxes = Whole(whole.program, {s.name: x for s, x in whole.kernels}, seen_as, check_stage)
     apart: set[str] = set()
+    loops: list[Seen] = []
+    around: dict[str, Shared] = {}
+    for x in shared:
+        namer = Namer(program, _as_stage(x), f"loop {x.loop.name}.", taken)
+        loops.append((program, namer.stage, namer.section(x.section)))
+        openings.extend(namer.openings)
+        around |= dict.fromkeys(x.loop.stages, replace(x, section=loops[-1][-1]))
     for stage, section in whole.kernels:
         prefix = f"{stage.name}." if several else ""
         if isinstance(section.how, Within):
@@ -127,13 +141,30 @@ def _named(
         else:
             view = view_of(whole.program, stage, section)
             seen = stage_in(view, stage.name)
-        namer = Namer(view, seen, prefix, taken)
+        loop = around.get(stage.name)
+        namer = Namer(view, seen, prefix, taken, above=0 if loop is None else loop.count)
+        steps = section.steps if loop is None else loop.around(view, seen, section)
         name = stage.name if several else None
-        sections.append((view, seen, replace(namer.section(section), name=name)))
+        sections.append((view, seen, replace(namer.section(replace(section, steps=steps)), name=name)))
         openings.extend(namer.openings)
     kernels = {stage.name for stage, _ in whole.kernels} - apart
     inline = tuple(s for s in whole.sections if several and s.name not in kernels)
-    return sections, inline, openings
+    return [*sections, *loops], inline, openings
+
+
+def _own(sections: Sequence[Seen], shared: Sequence[Shared]) -> Iterator[Section]:
+    """The sections of stages, without the steps of loops around them."""
+    around = {name: x for x in shared for name in x.loop.stages}
+    for _, stage, section in sections:
+        if not section.counters:
+            loop = around.get(stage.name)
+            yield section if loop is None else replace(section, steps=loop.own(section.steps))
+
+
+def _as_stage(x: Shared) -> Stage:
+    """A loop as a stage of that dimension alone, so that its tiles are chosen like those of stages."""
+    dim = Dim(x.loop.counter, x.loop.extent, DimKind.CC, span=x.loop.span)
+    return Stage(f"loop {x.loop.name}", (dim,), (), (), x.loop.span)
 
 
 def _shape(sections: Sequence[Seen], machine: Machine, target: str, deterministic: bool) -> None:
