@@ -26,7 +26,8 @@ left out. *roof*: the least time that the machine's best measured arithmetic or 
 best turn; data that stays in the caches from call to call can exceed memory's. *default reaches*: the speed
 of the schedule that mdh derives when none is given, in parts of the shipped one's. *on*: which of our devices
 serves the case best, with the shipped schedule: OpenCL, or C with OpenMP; *other device*: the other's speed
-in parts of it. *(default)* in the first column: no schedule ships for the case, and the derived one is ours.
+in parts of it. *(default)* in the first column: ours is the derived schedule, since none ships, or it is
+faster here than the shipped one.
 gcc: the plain C of `inputs_c` at -O3 -march=native -ffast-math with an OpenMP directive
 before the first loop.{compilers}"""
 COMPILERS = {
@@ -108,7 +109,7 @@ def _short(results: Sequence[Result]) -> list[str]:
 
 
 def _row(r: Result, peers: Sequence[str]) -> str:
-    label = r.case.name + ("" if r.verdicts.get("ours") == "right" else " (default)")
+    label = r.case.name + (" (default)" if r.derived else "")
     found = ratios(r)
     if not r.warm:
         return f"| {label} | " + " | ".join([r.verdicts.get("ours", "")] + [""] * (9 + len(peers))) + " |"

@@ -74,7 +74,8 @@ class Pairs:
 class Result:
     """verdicts: contestant to `right`, `absent` or `wrong …`. rates: of the machine. device: on which ours is
     fastest; others: our other devices to their turns, in pairs with those of that one. call: turns of a call
-    of `mdh.einsum` there."""
+    of `mdh.einsum` there. derived: whether ours is the schedule that mdh derives, as none ships or it is
+    slower."""
 
     case: Case
     device: str = ""
@@ -84,6 +85,7 @@ class Result:
     cold: dict[str, Pairs] = field(default_factory=dict)
     rates: list[Rates] = field(default_factory=list)
     default: Pairs | None = None
+    derived: bool = False
     call: Pairs | None = None
 
     def roof(self) -> tuple[float, str]:
@@ -205,6 +207,7 @@ class Contest:
         if not mine:
             mine = {d: defaults[_default(d)] for d in self.ours if _default(d) in defaults}
         out.verdicts["ours"] = "right" if shipped else "absent"
+        out.derived = not shipped
         if not mine or any(out.verdicts.get(d, "").startswith("wrong") for d in self.ours):
             out.verdicts["ours"] = "wrong"
             return
@@ -215,10 +218,12 @@ class Contest:
             faster = pairs.whole < 1
             out.others[out.device if faster else device] = pairs.turned() if faster else pairs
             out.device = device if faster else out.device
-        if shipped and _default(out.device) in defaults:
-            out.default = self._pairs(
-                out, mine[out.device], defaults[_default(out.device)], settings.rounds, settings, False
-            )
+        if shipped and (derived := defaults.get(_default(out.device))) is not None:
+            pairs = self._pairs(out, mine[out.device], derived, settings.rounds, settings, False)
+            if pairs.whole < 1:
+                mine[out.device], out.derived = derived, True
+            else:
+                out.default = pairs
         for one in right({CALL: self.calls[out.device]} if self.calls else {}).values():
             out.call = self._pairs(out, mine[out.device], one, settings.rounds, settings, False)
         for name, one in right(self.peers).items():

@@ -271,6 +271,14 @@ def _linkage(t: Tensors) -> Call:
     return call
 
 
+def _softmax(t: Tensors) -> Call:
+    return partial(torch.softmax, t["A"], 1, out=t["B"])
+
+
+def _normalised(t: Tensors) -> Kept:
+    return Kept(lambda: normalised(t["X"], t["gain"], t["bias"]), t["Y"].copy_)
+
+
 _CALLS: dict[str, Make] = {
     **CALLS, "matmul_bf16": _wide_product, "matmul_int8_t": _bytes_t,
     "matmul_fp8": _eighths_t, "matmul_fp8_bf16": _eighths_t, "matmul_init": _product,
@@ -282,8 +290,7 @@ _CALLS: dict[str, Make] = {
     "matvec": lambda t: lambda: torch.mv(t["A"], t["B"], out=t["C"]),
     "transpose": lambda t: lambda: t["B"].copy_(t["A"].T),
     "tmm": lambda t: partial(torch.mm, t["A"], t["B"].T, out=t["C"]), "MLP1": _mlp1, "2LUT": _lookups,
-    "softmax": lambda t: partial(torch.softmax, t["A"], 1, out=t["B"]),
-    "layer_norm": lambda t: Kept(lambda: normalised(t["X"], t["gain"], t["bias"]), t["Y"].copy_),
+    "softmax": _softmax, "softmax_bf16": _softmax, "layer_norm": _normalised, "layer_norm_bf16": _normalised,
     "mlp3": lambda t: Kept(lambda: mlp3(*(t[n] for n in LAYERS)), t["Y"].copy_),
 }  # fmt: skip
 _FORMS: dict[str, tuple[Form, Form]] = {

@@ -268,5 +268,12 @@ def _together() -> list[Case]:
         rows("softmax", "softmax", 16384, "in_16384"),
         rows("layer_norm", "layer norm", 1024, "in"),
         rows("layer_norm", "layer norm", 4096, "in_4096"),
+        rows("layer_norm", "layer norm", 16384, "in_16384"),
+        rows("softmax_bf16", "softmax bf16", 1024, "in"),
+        rows("softmax_bf16", "softmax bf16", 4096, "in_4096"),
+        rows("softmax_bf16", "softmax bf16", 16384, "in_16384"),
+        rows("layer_norm_bf16", "layer norm bf16", 1024, "in"),
+        rows("layer_norm_bf16", "layer norm bf16", 4096, "in_4096"),
+        rows("layer_norm_bf16", "layer norm bf16", 16384, "in_16384"),
         Case("MLP3 128", "mlp3", layers, 2.0 * 128 * (128 * 64 + 64 * 32 + 32 * 2), ("mlp3/h100/in",)),
     ]

@@ -128,7 +128,7 @@ def _made(
     written[one.stage.name] = replace(
         concrete(one.section, draft), name=one.stage.name, how=one.how, attrs=one.section.attrs
     )
-    alone = around.alone or one.space is Space.RM
+    alone = around.alone or (one.space is Space.RM and not one.known_to_all)
     inside = replace(around, threads=plan.threads, alone=alone)
     plan = _filled(plan, draft, whole, inside, written, found)
     computed = computations(one.stage, view.box, tuple(x for x in view.program.loops if x.level))
@@ -186,7 +186,8 @@ def view_inside(one: Inner, *, cpu: bool) -> View:
     """Requires what `misplaced` demands. Raises InnerError if the elements that are staged are no box."""
     axes = {b: one.copies(b)[0].tile.axes for b in one.outputs}
     assert one.step is not None
-    levels = _levels_around(one.reader, one.step, shared=one.space is Space.SM, cpu=cpu)
+    shared = one.space is Space.SM or one.known_to_all
+    levels = _levels_around(one.reader, one.step, shared=shared, cpu=cpu)
     box = box_of(one.draft.program, one.stage, axes)
     return View(inner_view(one.draft.program, one.stage, axes, box, level_turns(levels)), box)
 
@@ -217,8 +218,7 @@ def _served(one: Inner, plan: StagePlan, live: Live) -> dict[str, Space]:
     for buffer, copy in live.items():
         groups = [g for g in access_groups(plan.program, plan.stage) if g.buffer == buffer and not g.store]
         images = (not g.gather and image(plan.tiles.levels, g.affine, g.shifts, every) for g in groups)
-        near = copy.tile.space is Space.SM or one.space is Space.RM
-        if groups and near and all(x and covers(copy.tile.axes, x) for x in images):
+        if groups and all(x and covers(copy.tile.axes, x) for x in images):
             out[buffer] = copy.tile.space
     return out
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from mdh.checker.subject import Draft, at, listed
 from mdh.decompose.accesses import access_groups
 from mdh.diagnostics import Diagnostic
-from mdh.hardware import CacheHint, Combine, Engine, Layer, Space
+from mdh.hardware import THREADED, CacheHint, Combine, Engine, Layer, Space
 from mdh.ir.expr import Load, loads
 from mdh.ir.plan import StagePlan, Staging
 from mdh.ir.program import DimKind, Program, Result, Stage
 from mdh.ir.tile import Copy, Hold, nested
-from mdh.schedule.model import Section, Within
+from mdh.schedule.model import Section, Unit, Within
 
 PLACE, ORDER = "K123", "K124"
 GRID_WIDE = {Combine.KERNEL, Combine.ATOMIC, Combine.TICKET, Combine.CLUSTER, Combine.STREAM}
@@ -52,6 +52,15 @@ class Inner:
     def space(self) -> Space:
         """Where the results lie. Requires what `misplaced` demands."""
         return self.copies(self.outputs[0])[0].tile.space
+
+    @property
+    def known_to_all(self) -> bool:
+        """Whether threads share the work on results that each of them then has in its registers."""
+        values = (core.value for step in self.section.steps for core in step.cores)
+        split = any(isinstance(x, Unit) and x.layer in THREADED for x in values)
+        threads = {lv.var for lv in self.reader.tiles.threads}
+        axes = (axis for buffer in self.outputs for copy in self.copies(buffer) for axis in copy.tile.axes)
+        return split and self.space is Space.RM and not any(axis.low.names & threads for axis in axes)
 
     def wrong(self, code: str, why: str, help: str, other: Stage | None = None) -> Diagnostic:
         """other: the stage in the way."""

@@ -16,7 +16,8 @@ WARP = 32
 
 def unfit_units(one: Inner, plan: StagePlan, given: int | None, *, alone: bool) -> Iterator[Diagnostic]:
     """K125. Only threads, vectors and loops split the box. The threads are the reader's, or some of them. In
-    registers each thread computes all that it reads. No reduction stops and goes on.
+    registers each thread computes all that it reads, or all threads of the reader share the terms of its
+    sums, and then each of them knows the results. No reduction stops and goes on.
 
     given: the threads of the reader; None on a CPU, which loops over threads. alone: each of them computes
     the reader for itself.
@@ -38,9 +39,12 @@ def unfit_units(one: Inner, plan: StagePlan, given: int | None, *, alone: bool) 
     if alone and one.space is Space.SM:
         what = "each thread computes the stage around it, and SM belongs to all"
         yield one.wrong(UNITS, what, f"`{one.outputs[0]}:RM[…]`")
-    elif one.space is Space.RM and used > 1:
+    elif one.space is Space.RM and used > 1 and not (one.known_to_all and _shares_sums(plan)):
         what = f"its results lie in registers of each thread, and its steps split them over {used} threads"
         yield one.wrong(UNITS, what, f"use loops, or `{one.outputs[0]}:SM[…]`")
+    elif one.known_to_all and used < given:
+        what = f"its results lie in registers of {plural(used, 'thread')}, and its reader has {given}"
+        yield one.wrong(UNITS, what, f"split its sums over {given} threads, or `{one.outputs[0]}:SM[…]`")
     elif one.space is Space.RM and any(n.tile.space is Space.SM for n in plan.tiles.kept):
         what = "its results lie in registers, and its steps put tiles into SM, which belongs to all threads"
         yield one.wrong(UNITS, what, f"RM in its steps, or `{one.outputs[0]}:SM[…]`")
@@ -52,6 +56,11 @@ def unfit_units(one: Inner, plan: StagePlan, given: int | None, *, alone: bool) 
             f"lanes of a warp combine its results, and the last of the reader's {given} threads are no warp"
         )
         yield one.wrong(UNITS, what, "`@combine(shared)`")
+
+
+def _shares_sums(plan: StagePlan) -> bool:
+    """Whether threads split reduced dimensions alone."""
+    return all(plan.stage.dims[v.dim].kind is DimKind.PW for v in plan.tiles.threads)
 
 
 def _carried(plan: StagePlan) -> Iterator[tuple[int, str]]:

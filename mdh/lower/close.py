@@ -161,6 +161,9 @@ def _merge(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
     leader: Expr | None = None
     if region.space is Space.RM and split_threads(nest):
         state, leader = combine_threads(nest, region.fold, state, out)
+        if all(nest.dm_buf(o.buffer).space is Space.RM for o in fold.outputs):
+            # each thread keeps the result in its registers
+            leader = None
     outward = _outward(nest, region, state, scope)
     parent = _parent(nest, region)
     if parent is not None and _filled_once(nest, parent):

@@ -88,12 +88,12 @@ def _filled(
     """The statements that fill the tiles. tiles: by the array that they stand for."""
     mine = {b: tiles[b].buf for b in nest.stage.written}
     nest = replace(nest, placed={**nest.placed, **mine})
-    alone = any(b.space is Space.RM for b in mine.values())
+    alone = nest.threads == 1 and any(b.space is Space.RM for b in mine.values())
     some = not (nest.cpu or alone) and nest.threads < outer.threads
     together = some and meets(nest.plan)
     if together:
         nest = replace(nest, tid=outer.fresh(f"tid_{nest.stage.name}"))
-    body = tuple(emit(nest, _served(nest, live, alone=alone)))
+    body = tuple(emit(nest, _served(nest, live)))
     names = {array: buf.name for array, buf in mine.items()}
     body = rewritten(body, lambda s: with_buffers(s, names))
     known = {v: _number(v, scope) for v in nest.program.levels if v in scope.values or v in scope.fixed}
@@ -147,13 +147,12 @@ def _number(var: str, scope: Scope) -> Expr:
     return scope.values[var] if var in scope.values else Const(scope.fixed[var], I32)
 
 
-def _served(nest: Nest, live: Mapping[Key, Instance], *, alone: bool) -> dict[Key, Instance]:
-    """The tiles that hold all that the stage reads of an array. alone: each thread computes a box of its own,
-    and may read its registers."""
+def _served(nest: Nest, live: Mapping[Key, Instance]) -> dict[Key, Instance]:
+    """The tiles that hold all that the stage reads of an array. In registers each thread has all of it."""
     out: dict[Key, Instance] = {}
     every = frozenset(lv.var for lv in nest.levels.all)
     for (buffer, _), instance in live.items():
-        if instance.slot is not None or instance.span or (instance.buf.space is Space.RM and not alone):
+        if instance.slot is not None or instance.span:
             continue
         for group in staged_groups(nest.program, nest.stage, buffer):
             if covers(instance.axes, image(nest.levels, group.affine, group.shifts, every)):

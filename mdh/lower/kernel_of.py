@@ -65,6 +65,7 @@ def kernel_of(
 def read_beyond(nest: Nest) -> frozenset[str]:
     """Arrays with a read that only its condition may keep inside: `i > 0 ? x[i - 1] : 0`, gathers."""
     box = {d.name: (0, d.extent - 1) for d in nest.stage.dims}
+    box |= {x.var: (0, x.trips - 1) for x in nest.program.loops}
     out = set[str]().union(*map(read_beyond, nest.inner))
     for x in (n for e in nest.stage.expressions() for n in loads(e)):
         for f, extent in zip(map(from_expr, x.index), nest.buffers[x.buffer].shape, strict=True):

@@ -179,3 +179,29 @@ def test_the_default_schedule_of_the_reader_stages_nothing() -> None:
     text = "stage T in O:1 { 1: (de-)comp( 2 ) ( ^ ; ^ ) ( THR.x ) }"
     with pytest.raises(Failed, match="K123"):
         planned(read(), text)
+
+
+SHARES = """void shares(const float A[64][128], float O[64][128]) {
+  float total[64];
+  for (int i = 0; i < 64; i++) {
+    total[i] = 0;
+    for (int j = 0; j < 128; j++) total[i] += A[i][j];
+  }
+  for (int i = 0; i < 64; i++)
+    for (int j = 0; j < 128; j++) O[i][j] = A[i][j] / total[i];
+}"""
+IN_REGISTERS = """stage total in O:1 @once { 1: (de-)comp( ^, 2 ) ( ^ ; ^ ) ( ^, THR.x ) }
+stage O {
+  1: (de-)comp( 1, ^ ) ( ^, total:RM[1] ; ^ ) ( BLK.x, ^ )
+  2: (de-)comp( ^, 2 ) ( ^, ^ ; ^ ) ( ^, THR.x )
+}"""
+
+
+def test_each_thread_keeps_a_sum_that_all_share() -> None:
+    program = read(SHARES)
+    plan = planned(program, IN_REGISTERS)
+    (inner,) = plan.stages[0].inner
+    assert inner.computed == 64 * 128
+    text = emit(lower(plan), program)
+    assert "total_SM" not in text.source and text.source.count("__syncthreads") == 1
+    assert cubin_of(text, "sm_90")

@@ -187,6 +187,8 @@ WORKLOADS: Mapping[str, Workload] = {
         _work("transpose", "M N", "4096 4096", "32 64", "37 53"),
         _work("softmax", "M N", "4096 1024", "16 32", "13 101"),
         _work("layer_norm", "M N", "4096 1024", "4 64", "13 50"),
+        _work("softmax_bf16", "M N", "4096 1024", "16 32", "13 101"),
+        _work("layer_norm_bf16", "M N", "4096 1024", "4 64", "13 50"),
         _work("mlp3", "B M N O P", "128 128 64 32 2", "4 8 16 8 2", "5 24 13 7 3"),
     )
 }

@@ -213,7 +213,7 @@ class _Drawing:
                 continue
             count = threads or plan.threads
             alone = one.copies(buffer)[0].tile.space is Space.RM
-            wanted = 1 if alone else rng.choice((count, count, count, 1, max(1, count // 2)))
+            wanted = rng.choice((1, count) if alone else (count, count, count, 1, max(1, count // 2)))
             drawn = _steps(self, seen.program, seen.stage, inner.name, inner=True, threads=wanted)
             self.sections[name] = changed
             self.sections[inner.name] = replace(drawn, how=how)
