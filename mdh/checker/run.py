@@ -119,7 +119,11 @@ def _written(name: str | None, section: Section, draft: Draft, around: Shared | 
     """The section as it is lowered."""
     attrs = section.attrs if section.how is How.INLINE else ()
     kept = concrete(Section(name, draft.steps, fuses=section.fuses, how=section.how, attrs=attrs), draft)
-    return kept if around is None else replace(kept, steps=around.own(kept.steps))
+    if around is None:
+        return kept
+    steps = around.own(kept.steps)
+    # without steps, only its name says that the section is there
+    return replace(kept, name=name if steps else draft.stage.name, steps=steps)
 
 
 def supported(machine: Machine, target: str) -> str:

@@ -27,7 +27,8 @@ def in_one_kernel(plan: Plan, loop: LoopPlan, name: str, kernels: Sequence[Seque
     inside = inner_turns(plan.computed.loops, loop)
     counters = {x.var for x in inside}
     buffers, constants = (_merged(b for k in each for b in of(k)) for of in (_arrays, _constants))
-    scalars = tuple(dict.fromkeys(s for k in each for s in k.scalars if s[0] not in counters))
+    used = {n for k in each for n, _ in k.scalars} | {n for x in inside for f in x.where for n in f.names}
+    scalars = tuple((s.name, s.dtype) for s in plan.computed.numbers if s.name in used - counters)
     names = {b.name for b in (*buffers, *constants)} | {n for n, _ in scalars} | counters
     bodies = [_renamed(k, names) for k in each]
     body = _in_turns(inside, bodies, 0, len(each) - 1)

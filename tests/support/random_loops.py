@@ -24,7 +24,7 @@ INTEGERS = ("int", "int", "unsigned", "int64_t")
 
 @dataclass
 class RandomLoops:
-    """arrays: names of those with two dimensions, of which all but the last two are written."""
+    """steps: whether the nests stand in a loop of t."""
 
     rng: Random
     kind: str
@@ -32,6 +32,7 @@ class RandomLoops:
     columns: int
     lines: list[str] = field(default_factory=list)
     locals_: int = 0
+    steps: bool = False
     text: str = ""
 
     def chance(self, p: float) -> bool:
@@ -43,9 +44,9 @@ def random_loops(seed: int) -> RandomLoops:
     rng = Random(f"loops {seed}")
     kind = rng.choice(FLOATS if rng.random() < 0.7 else INTEGERS)
     d = RandomLoops(rng, kind, rng.choice((2, 3, 5, 7, 9, 13, 18)), rng.choice((2, 3, 4, 6, 9)))
-    steps = d.chance(0.3)
+    d.steps = d.chance(0.4)
     body = [line for _ in range(rng.choice((1, 1, 2, 3))) for line in _nest(d)]
-    if steps:
+    if d.steps:
         body = ["for (int t = 0; t < 3; t++) {", *body, "}"]
     n, m = d.rows, d.columns
     shapes = {"A": (n, m), "B": (m, n), "C": (n, m), "U": (m, n), "V": (n, m)}
@@ -98,6 +99,13 @@ def _sweep(d: RandomLoops) -> list[str]:
         head = f"for (int j = {d.columns - 1 - far}; j >= 0; j--)"
     else:
         head = f"for (int j = {far}; j < {d.columns}; j++)"
+    if d.steps and d.chance(0.3):
+        # fewer turns in the first steps, or in the last ones
+        end = (
+            d.rng.choice((f"{far} + t", f"{d.columns - far} - t")) if far + 2 < d.columns else str(d.columns)
+        )
+        head = f"for (int j = {far}; j < {end}; j++)"
+        lines = [x.replace("[j + ", "[j - ") for x in lines]
     return [head + " {", *(f"  {x}" for x in lines), "}"]
 
 

@@ -8,6 +8,7 @@ import pytest
 from mdh.checker.open_default import default_for
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
+from mdh.ir.dtype import I32
 from mdh.ir.kernel import For, Module
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
@@ -110,6 +111,19 @@ def test_without_the_section_each_turn_is_a_launch() -> None:
     steps = "".join(f"stage {s} {{ }}\n" for s in ("p", "p_2", "v"))
     module = lowered(schedule_of(steps), "generic-cpu", "c")
     assert len(module.kernels) == 4 and len(module.loops) == 3
+
+
+def test_turns_inside_may_depend_on_turns_around() -> None:
+    text = """void f(float x[20][30], float y[20][30]) {
+      for (int t = 0; t < 9; t++) {
+        for (int i = 0; i < 20; i++)
+          for (int j = 1; j < 3 * t + 2; j++) y[i][j] = x[i][j] - y[i][j - 1] / 2;
+        for (int i = 0; i < 20; i++) x[i][t] = y[19 - i][t];
+      } }"""
+    module = lower(planned(program_of(text), None, H100, "cuda"))
+    first = module.kernels[0]
+    assert first.scalars == (("t", I32),) and first.launch.sizes == (("t", 0, 8),)
+    assert "if (" in emit(module, program_of(text)).source
 
 
 def test_a_plan_says_its_loops_again() -> None:
