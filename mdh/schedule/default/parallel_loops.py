@@ -21,7 +21,7 @@ FEW = 16
 """Points of a stage in one iteration and turn that one thread of a GPU computes by itself."""
 THREADS, MANY = 32, 128
 """Threads of a block, where the iterations are few, and where they are many."""
-ROWS, COLUMNS = 16, 128
+ROWS, COLUMNS = 8, 128
 """Iterations of a unit of a CPU: where each has rows of its own, and where neighbours share rows."""
 GROUPS = 3
 """Units for each core of a CPU, at least, if there are so many iterations."""

@@ -148,7 +148,7 @@ CASES = (
     Case(
         swept(),
         "loop i( i ) { 1: (de-)comp( 8 ) ( FOR.1 ) }\n1: (de-)comp( 1 ) ( ^ ; ^ ) ( ^ )",
-        ["K126 1:36"],
+        ["K126 1:35"],
     ),
     Case(
         smoothed(), f"stage T inline {{\n1: (de-)comp( 8 ) ( ^ ; ^ ) ( BLK.x )\n}}\n{SMOOTHED}", ["S158 2:1"]
