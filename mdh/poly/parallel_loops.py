@@ -24,6 +24,8 @@ from mdh.source import Span
 
 MOST_STAGES = 24
 """Stages of a loop that are looked at: each pair of them is asked."""
+MOST_ASKED = 600
+"""Pairs of accesses that isl is asked about; those after them count as if they met."""
 Place = tuple[Span | None, int, int, int]
 """Where a loop stands in the C, and what its variable runs over."""
 
@@ -100,6 +102,7 @@ class _Seen:
         self.program = program
         self.number = {s.name: n for n, s in enumerate(program.stages)}
         self._known: dict[str, tuple[_Access, ...]] = {}
+        self._asked = 0
 
     def accesses(self, stage: Stage) -> tuple[_Access, ...]:
         if stage.name not in self._known:
@@ -123,7 +126,9 @@ class _Seen:
                 (one, x), (two, y) = ((s, a), (t, b)) if a.write else ((t, b), (s, a))
                 if _pinned(x, dims[one.name], y, dims[two.name]):
                     continue
-                found = self._solved((one, x), (two, y), dims, turns)
+                self._asked += 1
+                many = self._asked > MOST_ASKED
+                found = (0, 0) if many else self._solved((one, x), (two, y), dims, turns)
                 if found is not None:
                     return Meeting(a.buffer, (one.name, found[0]), (two.name, found[1]))
         return None
