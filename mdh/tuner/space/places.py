@@ -69,11 +69,14 @@ class Namer:
     openings: list[VariablePlace] = field(default_factory=list)
     step: int = 0
     label: str = ""
+    above: int = 0
+    """Steps in front that are those of a loop around the stage."""
 
     def section(self, section: Section) -> Section:
         steps = []
         for number, step in enumerate(section.steps):
-            self.step, self.label = number, str(number + 1 if step.label is None else step.label)
+            label = number + 1 if step.label is None else step.label
+            self.step, self.label = number, str(label - self.above if label else label)
             steps.append(self._step(step))
         return replace(section, how=self._how(section), steps=tuple(steps))
 
