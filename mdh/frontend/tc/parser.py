@@ -179,7 +179,7 @@ class _Parser:
         if self.token.kind is not Kind.NAME:
             raise self.wrong("a statement or `}` is expected here", _STATEMENT)
         target = self.word("a tensor")
-        if self.token.kind is Kind.MARK and self.token.text.removesuffix("!") in _REDUCTIONS:
+        if self.token.text.removesuffix("!") in _REDUCTIONS:
             hint = f"a tensor of one element has empty parentheses: {target.text}() {self.token.text} …"
             raise self.wrong(f"`{target.text}` has no parentheses", hint)
         indices = self.words("an index", "indices", _INDICES)
