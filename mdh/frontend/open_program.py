@@ -1,6 +1,6 @@
 """A program with open sizes, made of programs at the ends of their ranges."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -8,7 +8,7 @@ from mdh.diagnostics import Diagnostic, Failed, labels_at
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.expr import Expr, loads
 from mdh.ir.open_size import OpenExtent, OpenSize, corners, open_extent
-from mdh.ir.program import Buffer, Dim, Program, Stage
+from mdh.ir.program import Buffer, Dim, Program, Scalar, Stage
 from mdh.source import Span
 
 PLACE = "C126"
@@ -164,6 +164,50 @@ def closed(program: Program, sizes: Mapping[str, int]) -> Program:
         scalars=tuple(
             x if x.open is None else replace(x, size=sizes[x.name], open=None) for x in program.scalars
         ),
+        statements=(),
+    )
+
+
+def within(program: Program, ranges: Iterable[OpenSize]) -> Program:
+    """The program with narrower ranges of some open sizes, for plans; those of one value are bound. Requires
+    that each range lies in that of its size."""
+    given = {r.name: r for r in ranges}
+    sizes = tuple(given.get(o.name, o) for o in program.opens)
+    bound = {o.name: o.least for o in sizes if o.value is not None}
+    if len(bound) == len(sizes):
+        return closed(program, bound)
+    left = {o.name: o for o in sizes if o.value is None}
+
+    def extent(o: OpenExtent) -> OpenExtent | int:
+        const = o.form.const + sum(c * bound[n] for n, c in o.form.terms if n in bound)
+        terms = {n: c for n, c in o.form.terms if n in left}
+        return open_extent(Affine.of(terms, const), left.values()) if terms else const
+
+    def dim(d: Dim) -> Dim:
+        known = d.extent if d.open is None else extent(d.open)
+        if isinstance(known, int):
+            return replace(d, extent=known, open=None)
+        return replace(d, extent=known.most, open=known)
+
+    def buffer(b: Buffer) -> Buffer:
+        if not b.open:
+            return b
+        known = [n if o is None else extent(o) for n, o in zip(b.shape, b.open, strict=True)]
+        shape = tuple(n if isinstance(n, int) else n.most for n in known)
+        opens = tuple(None if isinstance(n, int) else n for n in known)
+        return replace(b, shape=shape, open=opens if any(opens) else ())
+
+    def scalar(x: Scalar) -> Scalar:
+        if x.open is None:
+            return x
+        one = left.get(x.name)
+        return replace(x, size=bound[x.name] if one is None else one.most, open=one)
+
+    return replace(
+        program,
+        stages=tuple(replace(s, dims=tuple(map(dim, s.dims))) for s in program.stages),
+        buffers=tuple(map(buffer, program.buffers)),
+        scalars=tuple(map(scalar, program.scalars)),
         statements=(),
     )
 

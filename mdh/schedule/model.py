@@ -249,7 +249,8 @@ class SizeCase:
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """A schedule. target, program: the header lines `target NAME` (a machine) and `program NAME` (a C
-    function). cases: of a table, whose `sections` are empty (`schedule/cases.py`)."""
+    function). cases: of a table, whose `sections` are empty (`schedule/cases.py`). derived: mdh made all of
+    it, and no text says it."""
 
     sections: tuple[Section, ...]
     target: str | None = None
@@ -264,3 +265,4 @@ class Schedule:
     trailing: tuple[str, ...] = field(default=(), compare=False)
     """Comment lines behind the last item."""
     cases: tuple[SizeCase, ...] = ()
+    derived: bool = field(default=False, compare=False)

@@ -11,7 +11,7 @@ from mdh.checker.rules import SHAPE_RULES
 from mdh.checker.run import check_stage, supported
 from mdh.checker.subject import Draft
 from mdh.diagnostics import Diagnostic, Failed
-from mdh.hardware import Layer
+from mdh.hardware import Layer, Space
 from mdh.ir.program import Program, Stage
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
@@ -19,6 +19,7 @@ from mdh.results.trial import Value
 from mdh.results.variable import Kind, Variable
 from mdh.schedule.holes import section_holes
 from mdh.schedule.model import BufferPlace, Caret, ForEntry, Hole, Schedule, Section, Unit, Within
+from mdh.schedule.printer import print_how
 from mdh.tuner.space.atoms import divided_tiles
 from mdh.tuner.space.chain import Chain, ChainStep, Choice, words_of
 from mdh.tuner.space.conditions import Condition, number_chain, on_numbers
@@ -41,6 +42,7 @@ SPLITS = (
 """Bands of layers, the finest first, and the factor by which they multiply the work of counting."""
 Seen = tuple[Program, Stage, Section]
 """A section, and the program and stage as it sees them: with its fused dimensions as one."""
+STAGED = (Space.SM, Space.RM)
 MOST_WORK = 400_000
 """The most sums of a count; they take about half a second."""
 
@@ -127,13 +129,26 @@ def _named(
         else:
             view = view_of(whole.program, stage, section)
             seen = stage_in(view, stage.name)
-        namer = Namer(view, seen, prefix, taken)
+        namer = Namer(view, seen, prefix, taken, _within(stage, whole.kernels))
         name = stage.name if several else None
         sections.append((view, seen, replace(namer.section(section), name=name)))
         openings.extend(namer.openings)
     kernels = {stage.name for stage, _ in whole.kernels} - apart
     inline = tuple(s for s in whole.sections if several and s.name not in kernels)
     return sections, inline, openings
+
+
+def _within(stage: Stage, kernels: Sequence[tuple[Stage, Section]]) -> tuple[str, ...]:
+    """The steps of other stages that stage all that a stage writes, as ways to compute it."""
+    out = []
+    for reader, section in kernels:
+        for n, step in enumerate(section.steps):
+            places = (m.value for m in step.inputs)
+            staged_here = {p.buffer for p in places if isinstance(p, BufferPlace) and p.region in STAGED}
+            if reader.name != stage.name and stage.written <= staged_here:
+                label = n + 1 if step.label is None else step.label
+                out.append(print_how(Within(reader.name, label)))
+    return tuple(out)
 
 
 def _shape(sections: Sequence[Seen], machine: Machine, target: str, deterministic: bool) -> None:

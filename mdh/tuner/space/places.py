@@ -64,6 +64,8 @@ class Namer:
     stage: Stage
     prefix: str
     taken: set[str]
+    ways: tuple[str, ...] = ()
+    """Of computing the stage inside of others, in words."""
     openings: list[VariablePlace] = field(default_factory=list)
     step: int = 0
     label: str = ""
@@ -81,7 +83,7 @@ class Namer:
         if not isinstance(how, Hole):
             return how
         name = how.name or self._fresh(f"{self.stage.name}.how")
-        ways = how.values or tuple(way.value for way in How)
+        ways = how.values or (*(way.value for way in How), *self.ways)
         named = how.name is not None
         self.openings.append(
             VariablePlace(name, "stage", ways, self.stage.name, 0, named=named, span=how.span)
