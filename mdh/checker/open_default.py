@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 
 from mdh.checker.fusing import stage_in, view_of
 from mdh.checker.inlining import with_inline
+from mdh.checker.loop_default import loops_in_default
 from mdh.checker.open_steps import bare, forms, outermost, unshared
+from mdh.checker.row_default import with_rows
 from mdh.checker.run import check_stage
 from mdh.checker.subject import Draft
 from mdh.diagnostics import Failed
@@ -43,7 +45,13 @@ def default_for(
     known = {} if given is None else {s.name: s for s in given.sections if s.name is not None}
     found = with_free_maps(program, known)
     kernels = _kernels(found.program, machine, target, deterministic=deterministic)
-    return _schedule(program, machine, found, kernels)
+    loops, inside = loops_in_default(
+        program, found.program, machine, target, given, deterministic=deterministic
+    )
+    by_name = {s.name: s for s in (*kernels, *inside.values()) if s.name is not None}
+    free = by_name.keys() - known.keys() - {one.name for one in found.stages} - inside.keys()
+    by_name = with_rows(found.program, by_name, free, machine, target, deterministic=deterministic)
+    return replace(_schedule(program, machine, found, by_name.values()), loops=loops)
 
 
 @dataclass(frozen=True)

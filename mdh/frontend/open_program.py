@@ -32,9 +32,7 @@ def opened(
     """
     for name, other in (*ends.items(), *((o.name, least) for o in opens)):
         if _form(other) != _form(largest):
-            headline = f"the stages of `{largest.name}` depend on the open size `{name}`"
-            hint = f"bind it: -D {name}={largest.sizes[name]}"
-            raise Failed(Diagnostic(PLACE, headline, help=hint, witness=(("define", name),)))
+            raise Failed(_other_stages(largest, other, name))
     reading = _Reading(ends, opens, conditions)
     stages = tuple(
         replace(stage, dims=tuple(reading.dim(s, d, known) for d, known in enumerate(stage.dims)))
@@ -68,6 +66,18 @@ def read_at_ends(
     ends = {o.name: _at({o.name: o.least}, read) for o in opens}
     least = _at({o.name: o.least for o in opens}, read)
     return opened(largest, ends, least, opens, conditions=conditions())
+
+
+def _other_stages(largest: Program, other: Program, name: str) -> Diagnostic:
+    """C126: the program is another one where the open size has its least value."""
+    hint = f"bind it: -D {name}={largest.sizes[name]}"
+    turns = next((x for x in largest.loops if x not in other.loops), None)
+    if turns is None:
+        headline = f"the stages of `{largest.name}` depend on the open size `{name}`"
+        return Diagnostic(PLACE, headline, help=hint, witness=(("define", name),))
+    headline = f"the turns of the loop over `{turns.name}` depend on the open size `{name}`"
+    words = "what each turn leaves is read in the next ones, so they are launched one after the other"
+    return Diagnostic(PLACE, headline, labels_at(turns.span, words), help=hint, witness=(("define", name),))
 
 
 def _at(sizes: Mapping[str, int], read: Callable[[Mapping[str, int]], Program]) -> Program:
