@@ -70,7 +70,11 @@ def test_right_in_c(seed: int) -> None:
     outcomes(seed, "c")
 
 
-@pytest.mark.parametrize("seed", SEEDS[: COUNT // 2])
+OPPOSED = 7090
+"""Turns of one loop run early, those of another late: a kernel knows of the loops around it alone."""
+
+
+@pytest.mark.parametrize("seed", [*SEEDS[: COUNT // 2], OPPOSED])
 def test_right_on_a_gpu_without_races(seed: int) -> None:
     outcomes(seed, "oclgrind")
 
