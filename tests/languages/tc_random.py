@@ -158,9 +158,15 @@ class Maker:
 
     def definition(self, target: str, rank: int, *, op: str, fresh: bool) -> Define:
         """A definition with ranges where none can be inferred."""
-        rng, taken = self.rng, self.reserved()
+        if not rank and not op:
+            # without indices, nothing can be read at one
+            return Define(target, (), "", fresh, literal(self.rng.choice(("0", "0.5", "3"))))
+        rng, taken = self.rng, self.reserved() | ({target} if not rank else set())
         indices = [self.fresh(INDICES, beside=taken) for _ in range(rank)]
-        reduced = [self.fresh(INDICES, beside=taken) for _ in range(rng.choice((0, 1, 1, 2)) if op else 0)]
+        reduced = [
+            self.fresh(INDICES, beside=taken)
+            for _ in range(rng.choice((0, 1, 1, 2) if rank else (1, 2)) if op else 0)
+        ]
         every = [*indices, *reduced]
         rng.shuffle(every)
         ranks = {n: r for n, r in self.ranks().items() if n != target}
@@ -175,13 +181,15 @@ class Maker:
 
     def reserved(self) -> set[str]:
         """Names that are no indices."""
-        return set(fixed_names(self.function(("?",)))) | {n for n in NAMES if n in ("int", "half", "double")}
+        single = {n for n, rank in self.ranks().items() if not rank}
+        kinds = {n for n in NAMES if n in ("int", "half", "double")}
+        return set(fixed_names(self.function(("?",)))) | kinds | single
 
     def covering(self, scene: Scene, value: Expr, wanted: list[str]) -> Expr:
         """The value with accesses by all of these indices."""
         for i in wanted:
             if not any(i in names(a) for a in accesses(value)) and self.rng.random() < 0.9:
-                able = list(scene.tensors)
+                able = [n for n, count in scene.tensors.items() if count]
                 name = self.rng.choice(able)
                 access = scene.element(name)
                 if not any(i in names(x) for x in access.subscripts):
@@ -195,7 +203,7 @@ class Maker:
     def window(self, scene: Scene, indices: list[str], reduced: list[str]) -> Expr:
         """`X(2 * i + k) * Y(k)`, with other indices at other positions."""
         rng = self.rng
-        i, k = rng.choice(indices), rng.choice(reduced)
+        i, k = rng.choice(indices or reduced), rng.choice(reduced)
         step = (
             Name(i)
             if rng.random() < 0.5
@@ -204,7 +212,7 @@ class Maker:
         moved = Binary("+", *rng.sample([step, Name(k)], 2))
         sides = list[Expr]()
         for inner in (moved, Name(k)):
-            name = rng.choice(list(scene.tensors))
+            name = rng.choice([n for n, count in scene.tensors.items() if count])
             places = [Name(rng.choice([*indices, *reduced])) for _ in range(scene.tensors[name])]
             at = rng.randrange(len(places))
             sides.append(At(name, (*places[:at], inner, *places[at + 1 :])))
@@ -262,7 +270,7 @@ class Maker:
         """Writes a statement that computes a tensor which no statement before computes."""
         rng = self.rng
         op = rng.choice(("", "", "+", "+", "*", "min", "max"))
-        rank = rng.choice((1, 1, 2, 2, 3))
+        rank = rng.choice((0, 1, 1, 1, 2, 2, 2, 3) if op else (1, 1, 2, 2, 3))
         fresh, name = rng.random() < 0.85 or self.name != "f", self.name_of_tensor()
         kept = () if fresh or not op else (name,)
         return self.tried(self.definition(name, rank, op=op, fresh=fresh), kept=kept)
@@ -316,7 +324,8 @@ class Maker:
             return False
         shapes = self.plan().shapes if self.body else self.shapes()
         kinds = Kinds(self.function(("?",)), self.helpers)
-        arguments = [self.rng.choice(list(shapes)) for _ in range(self.rng.randrange(1, 3))]
+        able = [n for n, shape in shapes.items() if shape]
+        arguments = [self.rng.choice(able) for _ in range(self.rng.randrange(1, 3))]
         made = Maker(self.rng, f"{self.rng.choice('gh2')}_{len(self.helpers)}")
         taken, sizes = set[str](), dict[int, str]()
         for a in arguments:

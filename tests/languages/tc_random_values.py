@@ -149,7 +149,9 @@ class Scene:
             return Name(self.rng.choice(self.sizes))
         if kind == "extent":
             name = self.rng.choice(list(self.tensors))
-            return Extent(name, self.rng.randrange(self.tensors[name]))
+            return (
+                Extent(name, self.rng.randrange(self.tensors[name])) if self.tensors[name] else At(name, ())
+            )
         return self.element()
 
     def element(self, name: str | None = None) -> At:

@@ -38,7 +38,7 @@ def results_of(
     plan = plan_of(f, functions, sizes, shapes)
     kinds = Kinds(f, functions)
     rng = np.random.default_rng(seed)
-    before = {r: rng.integers(0, 4, plan.shapes[r]).astype(kinds.tensor(r)) for r in f.results}
+    before = {r: np.asarray(rng.integers(0, 4, plan.shapes[r]), kinds.tensor(r)) for r in f.results}
     tensors = {n: Tensor(a.copy()) for n, a in (*inputs.items(), *before.items())}
     run(f, functions, plan, scalars, tensors)
     return list(before.values()), [tensors[r] for r in f.results]

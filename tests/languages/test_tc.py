@@ -19,9 +19,18 @@ def test_values(seed: int) -> None:
     # results that calls allocate may hold anything first
     source, w = Source(one.written.name, one.written.text), one.written
     anew = read_heading(source, function=w.function).results
-    before = [np.full_like(b, 77) if n in anew else b for n, b in zip(names, one.before, strict=True)]
+    # a tensor without indices is an array of one element
+    before = [
+        np.atleast_1d(np.full_like(b, 77) if n in anew else b) for n, b in zip(names, one.before, strict=True)
+    ]
     found = outcome(program, [*one.inputs, *before], one.free)
-    assert_like(one.written, found, names, [t.array for t in one.results], [4 * t.error for t in one.results])
+    assert_like(
+        one.written,
+        found,
+        names,
+        [np.atleast_1d(t.array) for t in one.results],
+        [4 * t.error for t in one.results],
+    )
 
 
 @pytest.mark.parametrize("seed", range(COUNT))
