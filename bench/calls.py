@@ -78,7 +78,7 @@ def host_launch(kernel: mdh.Kernel, args: tuple[Any, ...]) -> Action:
     bound = variant.binder.bind(args)
     call: Any = variant.built.call(bound.arrays, bound.scalars)
     if kernel.device.target == "c":
-        ((function, arguments),) = call.launches
+        ((_, function, arguments),) = call.launches
         return lambda: function(*arguments)
     call.launch()
     queue, (one,) = call.seat.queue, call.launches
@@ -107,7 +107,7 @@ def on_gpu(spec: str) -> dict[str, float]:
     bound = variant.binder.bind((a, b, c))
     call: Any = variant.built.call(bound.arrays, bound.scalars)
     stream = torch.cuda.current_stream().cuda_stream
-    (launch,) = call._launches(stream).kernels
+    ((_, launch),) = call._launches(stream).kernels
     actions = {
         "launch": lambda: launch.enqueue(stream),
         "run()": kernel.bind(a, b, c),

@@ -87,11 +87,10 @@ class Kernel:
                 args = variant.with_results(args)
             else:
                 variant = self._variant_of(args)
-            variant.run(args)
+            return variant.run(args)
         except Failed as failed:
             add_notes(failed)
             raise
-        return variant.outputs_of(args)
 
     def bind(self, /, *args: Any, **named: Any) -> Callable[[], Any]:
         """`run = kernel.bind(A, B, C)`: the call with its arguments checked once. `run()` computes it again
@@ -137,9 +136,11 @@ class Kernel:
             return self._variant(_sizes_of({name: sizes[name] for name in self.sizes}))
 
     def _variant_of(self, args: Sequence[Any]) -> Variant:
-        given = tuple([args[i] for i in self._places]) if self._places else ()
+        if not self._places:
+            return self.variants.get(()) or self._variant(())
+        given = tuple([args[i] for i in self._places])
         # 8 and 8.0 are equal, and only one of them is a size
-        known = self.variants.get(given) if not given or set(map(type, given)) == _INT else None
+        known = self.variants.get(given) if set(map(type, given)) == _INT else None
         return known or self._variant(_sizes_of(dict(zip(self.sizes, given, strict=True))))
 
     def _variant(self, sizes: tuple[int, ...]) -> Variant:

@@ -1,134 +1,128 @@
-"""What a call of a kernel depends on, as a value that is made in a microsecond or two: addresses and numbers.
+"""What a call of a kernel depends on, as a value that is made in a microsecond: marks of arrays, numbers.
 
 A call with the key of an earlier one has the same memory and the same values: it is that call once more. A
 key is made of each call's own arguments. Arrays are looked at every time, and none is remembered.
 """
 
 import ctypes
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from mdh.device.addresses import (
-    HOST,
-    Reader,
-    Stream,
-    cupy_reader,
-    host_reader,
-    library_of,
-    nothing,
-    stream_reader,
-    torch_reader,
-)
+from mdh.device.addresses import HOST, Library, Wanted, looked_at, stream_reader
 from mdh.device.arrays import packed_view
-from mdh.device.protocols import Device
-from mdh.ir.program import Buffer, Program
+from mdh.device.protocols import BoundCall, Device
+from mdh.ir.program import Program
 from mdh.reference.numbers import numpy_dtype
 
 ALIGNMENT = 16
 """Bytes of the widest access of a GPU, on whose alignment kernels rely. CPUs need an element's."""
 _NUMBERS = frozenset((int, float))
-Key = tuple[tuple[Any, ...], tuple[int, ...]]
-"""Addresses, then numbers, each in C's order; the stream of the arrays, none for host memory."""
-
-
-def numbers_of(values: Sequence[Any]) -> tuple[Any, ...] | None:
-    """Numbers as they stand in a key; None for other kinds than int and float."""
-    out: list[Any] = []
-    for value in values:
-        if type(value) not in _NUMBERS:
-            return None
-        # 1 and 1.0 are equal, and so are the zeros, but no kernel's arguments
-        out += (value if value else str(value), type(value))
-    return tuple(out)
+Key = tuple[Any, ...]
+"""Marks of the arrays; where there are numbers, the pair of these marks and the numbers with their types."""
+Pick = Callable[[Sequence[Any]], Sequence[Any]]
 
 
 class Keys:
-    """Of the calls of one program on one device."""
+    """Of the calls of one program on one device. arrays, numbers: their places among the parameters. wanted:
+    the arrays that kernels take. apart: pairs of arrays, with their sizes, that may not share memory."""
 
     def __init__(self, program: Program, device: Device, written: frozenset[str]) -> None:
         places, buffer_of = list(enumerate(program.params)), program.buffer_of
-        self._buffers = [(i, buffer_of[n]) for i, n in places if n in buffer_of]
-        self._numbers = [i for i, n in places if n in program.scalar_of]
-        self._written, self._device = written, device
-        self._by_type: dict[type, tuple[list[tuple[int, Reader]], Stream]] = {}
-        types = [numpy_dtype(b.dtype) for _, b in self._buffers]
-        sizes = [math.prod(b.shape) * t.itemsize for (_, b), t in zip(self._buffers, types, strict=True)]
-        self._memory = [(t, ctypes.c_char * size) for t, size in zip(types, sizes, strict=True)]
-        self._pairs = [
-            (i, sizes[i], j, sizes[j])
-            for i, j in combinations(range(len(sizes)), 2)
-            if written & {self._buffers[i][1].name, self._buffers[j][1].name}
+        self.arrays = [i for i, n in places if n in buffer_of]
+        self.numbers = [i for i, n in places if n in program.scalar_of]
+        self.device, host = device, device.memory == "host"
+        number = HOST if host else int(device.spec.partition(":")[2] or 0)
+        buffers = [buffer_of[program.params[i]] for i in self.arrays]
+        self.wanted = {
+            b.name: Wanted(t, b.shape, b.name in written, number, t.itemsize if host else ALIGNMENT)
+            for b, t in ((b, numpy_dtype(b.dtype)) for b in buffers)
+        }
+        self.apart = [
+            (a, x.nbytes, b, y.nbytes)
+            for (a, x), (b, y) in combinations(self.wanted.items(), 2)
+            if x.written or y.written
         ]
 
-    def of(self, args: Sequence[Any]) -> Key | None:
-        """As `_of`; None also where the arguments' own methods raise, which `Binder.bind` tells in words."""
-        try:
-            return self._of(args)
-        except Exception:  # methods of other libraries may raise anything
+    def of_type(self, kind: type) -> "Calls | None":
+        """The calls on arrays of type `kind`. None: each is to be looked at on its own."""
+        if not self.device.in_place:
             return None
+        library = looked_at(kind, self.device.memory, tuple(self.wanted.values()))
+        return None if library is None else Calls(self, kind, library)
 
-    def _of(self, args: Sequence[Any]) -> Key | None:
-        """None for arguments that are to be looked at more closely: wrong ones, and right ones of rarer
-        kinds. All arrays are of one library."""
-        if not self._buffers:
+
+class Calls:
+    """The calls of one program on arrays of one type.
+
+    key: of arguments. None for those that are to be looked at closely: their types are others, or methods of
+    their library raise.
+    stream: of that library; None for memory of the host.
+    recent: calls that are kept bound.
+    models: by their numbers, a call of each that others can be made of.
+    """
+
+    def __init__(self, keys: Keys, kind: type, library: Library) -> None:
+        self.key = _key_maker(keys, library)
+        self.stream = stream_reader(kind, keys.device.spec)
+        self.recent: dict[Key, BoundCall] = {}
+        self.models: dict[Key, BoundCall] = {}
+        self._keys, self._library = keys, library
+
+    def addresses(self, key: Key) -> dict[str, int] | None:
+        """Of the arrays, by parameter. None if one is not as kernels take it, or shares memory with another
+        one and either is written."""
+        keys = self._keys
+        marks = key[0] if keys.numbers else key
+        found = self._library.addresses(marks)
+        if found is None:
             return None
-        kind = type(args[self._buffers[0][0]])
-        known = self._by_type.get(kind)
-        if known is None:
-            readers = [(i, self._reader(kind, b)) for i, b in self._buffers]
-            known = self._by_type[kind] = readers, stream_reader(kind, self._device.spec)
-        readers, stream = known
-        found: list[Any] = []
-        for place, read in readers:
-            address = read(args[place])
-            if address is None:
+        out = dict(zip(keys.wanted, found, strict=True))
+        for a, size, b, other in keys.apart:
+            if out[a] < out[b] + other and out[b] < out[a] + size:
                 return None
-            found.append(address)
-        for i, size, j, other in self._pairs:
-            if found[i] < found[j] + other and found[j] < found[i] + size:
-                return None
-        numbers = numbers_of([args[place] for place in self._numbers])
-        return None if numbers is None else ((*found, *numbers), stream())
+        return out
 
-    def of_fresh(self, arrays: Sequence[Any], numbers: tuple[Any, ...]) -> Key | None:
-        """The key of a call whose results are memory of their own, and whose numbers are known already. None
-        for arrays that are to be looked at more closely, and those of a type that had no key before."""
-        try:
-            readers, stream = self._by_type[type(arrays[0])]
-            found = [read(array) for (_, read), array in zip(readers, arrays, strict=True)]
-        except Exception:  # methods of other libraries may raise anything
-            return None
-        return None if None in found else ((*found, *numbers), stream())
-
-    def arrays(self, key: Key) -> dict[str, Any]:
-        """What a device takes for the memory of a key. It is not kept alive."""
-        there = zip(self._buffers, self._memory, key[0], strict=False)
-        if not key[1]:
-            # numpy's other ways to an array at an address take five times as long
-            return {
-                b.name: np.ndarray(b.shape, dtype, memoryview(block.from_address(address)))
-                for (_, b), (dtype, block), address in there
-            }
-        spec = self._device.spec
-        return {b.name: packed_view(address, b.shape, dtype, spec) for (_, b), (dtype, _), address in there}
-
-    def numbers(self, key: Key) -> tuple[Any, ...]:
+    def numbers(self, key: Key) -> Key:
         """The part of a key that is numbers."""
-        return key[0][len(self._buffers) :]
+        return key[1] if self._keys.numbers else ()
 
-    def _reader(self, kind: type, b: Buffer) -> Reader:
-        dtype, library = numpy_dtype(b.dtype), library_of(kind)
-        number, align = int(self._device.spec.partition(":")[2] or 0), ALIGNMENT
-        if self._device.memory == "host":
-            if not self._device.in_place:
-                return nothing
-            if library != "torch":
-                return host_reader(dtype, b.shape, written=b.name in self._written)
-            number, align = HOST, dtype.itemsize
-        if library == "torch":
-            return torch_reader(dtype, b.shape, number, align)
-        return cupy_reader(dtype, b.shape, number, align) if library == "cupy" else nothing
+    def memory(self, addresses: Mapping[str, int]) -> dict[str, Any]:
+        """What a device takes for memory at these addresses. It is not kept alive."""
+        wanted, device = self._keys.wanted, self._keys.device
+        if device.memory != "host":
+            return {
+                n: packed_view(a, wanted[n].shape, wanted[n].dtype, device.spec) for n, a in addresses.items()
+            }
+        blocks = {n: (ctypes.c_char * wanted[n].nbytes).from_address(a) for n, a in addresses.items()}
+        # numpy's other ways to an array at an address take five times as long
+        return {n: np.ndarray(wanted[n].shape, wanted[n].dtype, memoryview(b)) for n, b in blocks.items()}
+
+
+def picker(places: Sequence[int], count: int) -> Pick:
+    """What takes the values at these places out of `count` values."""
+    if list(places) == list(range(count)):
+        return lambda values: values
+    return itemgetter(*places) if len(places) > 1 else lambda values: (values[places[0]],)
+
+
+def _key_maker(keys: Keys, library: Library) -> Callable[[Sequence[Any]], Key | None]:
+    marks, count = library.marks, len(keys.arrays) + len(keys.numbers)
+    if not keys.numbers:
+        return marks
+    some, others = picker(keys.arrays, count), picker(keys.numbers, count)
+
+    def key(args: Sequence[Any]) -> Key | None:
+        numbers: Key = ()
+        for value in others(args):
+            if type(value) not in _NUMBERS:
+                return None
+            # 1 and 1.0 are equal, and so are the zeros, but no kernel's arguments
+            numbers += (value or str(value), type(value))
+        found = marks(some(args))
+        return None if found is None else (found, numbers)
+
+    return key

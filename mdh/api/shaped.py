@@ -7,12 +7,11 @@ arrays lie, their strides and their types of elements are looked at in each call
 
 import sys
 from collections.abc import Callable, Sequence
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from mdh.api.keys import numbers_of
+from mdh.api.keys import picker
 from mdh.api.passing import LEFT_OUT
 from mdh.api.variant import Variant
 from mdh.device.addresses import library_of
@@ -49,7 +48,7 @@ class Shaped:
     def __init__(
         self, variant: Variant, given: Sequence[str], args: Sequence[Any], placed: Sequence[Any]
     ) -> None:
-        self._variant, program = variant, variant.program
+        self._run, program = variant.run, variant.program
         left = [n for n, value in zip(program.params, placed, strict=True) if value is LEFT_OUT]
         numbers = {
             name: value
@@ -57,12 +56,8 @@ class Shaped:
             if name not in given and value is not LEFT_OUT
         }
         order = [*given, *numbers, *left]
-        arrays = [name for name in program.params if name in program.buffer_of]
         self._numbers = tuple(numbers.values())
-        self._all, self._arrays = _picker(order, program.params), _picker([*given, *left], arrays)
-        # known beforehand, if no number is an argument; and only new results are surely apart from the rest
-        plain = variant.binder.written & {*arrays} <= {*left} and {*arrays} == {*given, *left}
-        self._ready = numbers_of(self._numbers) if plain else None
+        self._in_order = picker([order.index(name) for name in program.params], len(order))
         inputs = (given.index(name) for name in program.params if name in given)
         self._example = next(i for i in inputs if hasattr(args[i], "shape"))
         example, buffers = args[self._example], [program.buffer_of[name] for name in left]
@@ -70,25 +65,8 @@ class Shaped:
 
     def __call__(self, args: tuple[Any, ...]) -> Any:
         """The results of a call. Raises Failed A1xx, D1xx."""
-        example, variant = args[self._example], self._variant
-        made = [make(example) for make in self._make]
-        if self._ready is not None and variant.launched(self._arrays((*args, *made)), self._ready):
-            return made[0] if len(made) == 1 else tuple(made)
-        args = self._all((*args, *self._numbers, *made))
-        variant.run(args)
-        return variant.outputs_of(args)
-
-
-def _picker(given: Sequence[str], wanted: Sequence[str]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """What brings values in the order of the names `given` into that of the names `wanted`."""
-    places = [given.index(name) for name in wanted]
-    if places == list(range(len(given))):
-        return _same
-    return itemgetter(*places) if len(places) > 1 else lambda values: (values[places[0]],)
-
-
-def _same(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    return values
+        example = args[self._example]
+        return self._run(self._in_order((*args, *self._numbers, *[make(example) for make in self._make])))
 
 
 def _maker(example: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Callable[[Any], Any]:

@@ -1,15 +1,15 @@
 """The function at bound sizes: built, and called on arguments that are looked at in each call."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from operator import itemgetter
 from threading import Lock
 from typing import Any, TypeVar
 
 from mdh.api.arguments import Binder
 from mdh.api.explained import add_notes, explained, say
-from mdh.api.keys import Key, Keys
+from mdh.api.keys import Calls, Key
 from mdh.api.passing import LEFT_OUT
-from mdh.device.addresses import stream_reader
 from mdh.device.arrays import new_array, shape_of
 from mdh.device.protocols import BoundCall, Device, Executable
 from mdh.diagnostics import Failed
@@ -25,14 +25,17 @@ that was freed is soon given out again."""
 
 
 class Variant:
-    """schedule: the text that was used; source: what was built of it."""
+    """schedule: the text that was used; source: what was built of it. outputs_of: of the arguments of a call,
+    one output as given; several as a tuple in the order of the parameters."""
 
     def __init__(self, program: Program, plan: Plan, built: Executable, device: Device) -> None:
         self.program, self.plan, self.built, self.device = program, plan, built, device
         self.binder = Binder(program, device)
-        self._outputs = tuple(i for i, name in enumerate(program.params) if name in self.binder.written)
-        self._recent: dict[Key, BoundCall] = {}
-        self._scalars: dict[tuple[Any, ...], Mapping[str, int | float]] = {}
+        self.outputs_of: Callable[[Sequence[Any]], Any] = itemgetter(
+            *(i for i, name in enumerate(program.params) if name in self.binder.written)
+        )
+        self._first = next(i for i, name in enumerate(program.params) if name in program.buffer_of)
+        self._calls: dict[type, Calls] = {}
         self._lock = Lock()
 
     @property
@@ -42,12 +45,6 @@ class Variant:
     @property
     def source(self) -> str:
         return self.built.text.source
-
-    def outputs_of(self, args: Sequence[Any]) -> Any:
-        """One output: the argument as given; several: a tuple in the order of the parameters."""
-        if len(self._outputs) == 1:
-            return args[self._outputs[0]]
-        return tuple(args[i] for i in self._outputs)
 
     def with_results(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments with a new array for each result that the call leaves out. Raises Failed A113."""
@@ -60,74 +57,50 @@ class Variant:
             for name, a in zip(self.program.params, args, strict=True)
         )
 
-    def run(self, args: Sequence[Any]) -> None:
-        """Raises Failed A1xx before anything runs, D1xx."""
-        keys = self.binder.keys
-        key = None if keys is None else keys.of(args)
-        if keys is None or key is None:
+    def run(self, args: Sequence[Any]) -> Any:
+        """Returns the outputs. Raises Failed A1xx before anything runs, D1xx."""
+        kind = type(args[self._first])
+        calls = self._calls.get(kind) or self._calls_of(kind)
+        key = None if calls is None else calls.key(args)
+        if calls is None or key is None:
             self._run_once(args)
-        else:
-            call = self._recent.get(key)
-            if call is None:
-                scalars = self._scalars.get(keys.numbers(key))
-                call = self._keep(keys, key, self.binder.scalars(args) if scalars is None else scalars)
-            call.launch_on(key[1])
-
-    def launched(self, arrays: Sequence[Any], numbers: tuple[Any, ...]) -> bool:
-        """Runs a call whose results are memory of their own, if an earlier one had these numbers and arrays
-        have a key; else returns False. arrays: in the order of the parameters. numbers: as `numbers_of` has
-        them. Raises Failed D1xx."""
-        keys = self.binder.keys
-        key = None if keys is None else keys.of_fresh(arrays, numbers)
-        if keys is None or key is None:
-            return False
-        call = self._recent.get(key)
+            return self.outputs_of(args)
+        call, stream = calls.recent.get(key) or self._new(calls, key, args), calls.stream
         if call is None:
-            scalars = self._scalars.get(numbers)
-            if scalars is None:
-                return False
-            call = self._keep(keys, key, scalars)
-        call.launch_on(key[1])
-        return True
+            self._run_once(args)
+        elif stream is None:
+            call.launch()
+        else:
+            call.launch_on(stream())
+        return self.outputs_of(args)
 
     def bound(self, args: Sequence[Any]) -> Callable[[], Any]:
         """Runs the kernels on `args` each time that it is called, and returns the outputs. Raises Failed
         A1xx."""
-        bound, keys = self.binder.bind(args), self.binder.keys
-        key = None if keys is None else keys.of(args)
-        if key is None:
+        bound, calls = self.binder.bind(args), self._calls_of(type(args[self._first]))
+        key = None if calls is None else calls.key(args)
+        if calls is None or key is None or calls.addresses(key) is None:
             return partial(self._looked_at, args)
-        outputs = self.outputs_of(args)
-        call = self.built.call(bound.arrays, bound.scalars)
-        if not key[1]:
-            launch = call.launch
+        # not a known call, which does not keep the arrays alive
+        outputs, call = self.outputs_of(args), self.built.call(bound.arrays, bound.scalars)
+        launch, launch_on, stream = call.launch, call.launch_on, calls.stream
 
-            def run() -> Any:
-                try:
-                    launch()
-                except Failed as failed:
-                    add_notes(failed)
-                    raise
-                return outputs
-
-            return run
-        launch_on = call.launch_on
-        stream = stream_reader(type(next(iter(bound.arrays.values())).owner), self.device.spec)
-
-        def run_on_stream() -> Any:
+        def run() -> Any:
             try:
-                launch_on(stream())
+                if stream is None:
+                    launch()
+                else:
+                    launch_on(stream())
             except Failed as failed:
                 add_notes(failed)
                 raise
             return outputs
 
-        return run_on_stream
+        return run
 
     def _looked_at(self, args: Sequence[Any]) -> Any:
         with explained():
-            self.run(args)
-        return self.outputs_of(args)
+            return self.run(args)
 
     def _run_once(self, args: Sequence[Any]) -> None:
         bound = self.binder.bind(args)
@@ -136,13 +109,28 @@ class Variant:
         call = self.built.call(bound.arrays, bound.scalars)
         call.launch_on(sorted(bound.streams))
 
-    def _keep(self, keys: Keys, key: Key, scalars: Mapping[str, int | float]) -> BoundCall:
-        """The call for all arguments of this key. It does not keep their memory alive, and is used only while
-        they do."""
-        call = self.built.call(keys.arrays(key), scalars)
+    def _calls_of(self, kind: type) -> Calls | None:
+        keys = self.binder.keys
+        calls = None if keys is None else keys.of_type(kind)
+        if calls is not None:
+            self._calls[kind] = calls
+        return calls
+
+    def _new(self, calls: Calls, key: Key, args: Sequence[Any]) -> BoundCall | None:
+        """The call for all arguments of a new key. It does not keep their memory alive, and is used only
+        while they do. None for arguments that are to be looked at closely. Raises Failed A1xx, D104."""
+        addresses = calls.addresses(key)
+        if addresses is None:
+            return None
+        numbers = calls.numbers(key)
+        model = calls.models.get(numbers)
+        call = None if model is None else model.moved(addresses)
+        if call is None:
+            call = self.built.call(calls.memory(addresses), self.binder.scalars(args))
+            with self._lock:
+                _put(calls.models, numbers, call)
         with self._lock:
-            _put(self._recent, key, call)
-            _put(self._scalars, keys.numbers(key), scalars)
+            _put(calls.recent, key, call)
         return call
 
 

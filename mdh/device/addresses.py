@@ -1,40 +1,93 @@
-"""Addresses of arrays that kernels can take as they are, in a fraction of a microsecond each.
+"""Marks of arrays: all that decides whether kernels can take them as they are, read in a fraction of a
+microsecond.
 
-Every call of a kernel asks for them. numpy's own attributes take a microsecond for an address, so the fields
-of the array object are read instead, whose order numpy's binary interface fixes. Whatever is not plainly
-right gives None: `mdh.device.arrays` then looks closer, and says what is wrong.
+Every call of a kernel reads the marks of its arrays. Arrays of equal marks have the same memory, type, shape
+and layout, so that calls on them are one call. Marks that are new are judged. Whatever is not plainly right
+has no address here: `mdh.device.arrays` then looks closer, and says what is wrong.
 """
 
 import ctypes
+import struct
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from math import prod
+from typing import Any, Protocol
 
 import numpy as np
 
-Reader = Callable[[Any], int | None]
-"""The address of an array of the right library, type, shape, layout and place, else None."""
-Stream = Callable[[], tuple[int, ...]]
-"""The stream that a library of arrays works on now, in the calling thread; none for memory of the host."""
+from mdh.device.arrays import packed_strides
+
+Marks = tuple[Any, ...]
+"""Of several arrays."""
+Stream = Callable[[], tuple[int]]
+"""The stream that a library of arrays works on now, in the calling thread."""
 HOST = -1
-"""torch's number of the device of host memory."""
+"""The number of the device of host memory."""
+_FORMS = 32
+"""Forms of tensors that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The array that a kernel takes: in row-major order, on the device `number`, at a multiple of `align`
+    bytes."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    written: bool
+    number: int
+    align: int
+
+    @property
+    def nbytes(self) -> int:
+        return prod(self.shape) * self.dtype.itemsize
+
+
+class Library(Protocol):
+    """How arrays of one type are looked at, for what a kernel takes."""
+
+    def marks(self, arrays: Sequence[Any]) -> Marks | None:
+        """None where one is of another type, or its methods raise."""
+
+    def addresses(self, marks: Marks) -> list[int] | None:
+        """Of the arrays of some marks; None if they are not as wanted."""
+
+
+# numpy's own attributes take a microsecond for an address, and make objects for the flags. So the fields of
+# the array object are read instead. numpy's binary interface fixes their order: data, rank, dimensions,
+# strides, base, descr, flags (PyArrayObject_fields of numpy/ndarraytypes.h).
+_fields = struct.Struct(f"{object.__basicsize__}xP{struct.calcsize('iPPP')}xPi").unpack_from
+_MEMORY = (ctypes.c_char * sys.maxsize).from_address(0)
+"""All memory of this process. An object's `id` is its place there."""
 _CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400
 """NPY_ARRAY_C_CONTIGUOUS, _ALIGNED, _WRITEABLE."""
 
 
-class _Fields(ctypes.Structure):
-    """PyArrayObject_fields of numpy/ndarraytypes.h, up to its flags."""
+class _Numpy:
+    """Marks: address, type, flags and shape of the last array, then the marks of the others."""
 
-    _fields_ = [
-        ("head", ctypes.c_char * object.__basicsize__),
-        ("data", ctypes.c_void_p),
-        ("rank", ctypes.c_int),
-        ("dimensions", ctypes.c_void_p),
-        ("strides", ctypes.c_void_p),
-        ("base", ctypes.c_void_p),
-        ("descr", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-    ]
+    def __init__(self, wanted: Sequence[Wanted]) -> None:
+        self._wanted = wanted
+
+    def marks(self, arrays: Sequence[Any]) -> Marks | None:
+        found: Marks = ()
+        for a in arrays:
+            if type(a) is not np.ndarray:
+                return None
+            found = (_fields(_MEMORY, id(a)), a.shape, found)
+        return found
+
+    def addresses(self, marks: Marks) -> list[int] | None:
+        out: list[int] = []
+        for one in reversed(self._wanted):
+            (address, descr, flags), shape, marks = marks
+            needed = _CONTIGUOUS | _ALIGNED | (_WRITEABLE if one.written else 0)
+            if descr != id(one.dtype) or flags & needed != needed or shape != one.shape:
+                return None
+            out.append(address)
+        return out[::-1]
 
 
 def _readable() -> bool:
@@ -44,74 +97,121 @@ def _readable() -> bool:
     one = np.zeros((3, 5), np.float32)
     two = one[:, ::2]
     two.flags.writeable = False
-    held, gaps = _Fields.from_address(id(one)), _Fields.from_address(id(two))
-    whole = _CONTIGUOUS | _ALIGNED | _WRITEABLE
-    return (
-        (held.data, held.rank, held.descr) == (one.ctypes.data, 2, id(one.dtype))
-        and held.flags & whole == whole
-        and gaps.flags & whole == _ALIGNED
-    )
+    every = _CONTIGUOUS | _ALIGNED | _WRITEABLE
+    whole, gaps = _fields(_MEMORY, id(one)), _fields(_MEMORY, id(two))
+    place = one.ctypes.data, id(one.dtype)
+    return whole[:2] == gaps[:2] == place and (whole[2] & every, gaps[2] & every) == (every, _ALIGNED)
 
 
 _READABLE = _readable()
 
 
-def host_reader(dtype: np.dtype[Any], shape: tuple[int, ...], *, written: bool) -> Reader:
-    """For numpy arrays in row-major order."""
-    fields, ndarray, descr = _Fields.from_address, np.ndarray, id(dtype)
-    wanted = _CONTIGUOUS | _ALIGNED | (_WRITEABLE if written else 0)
+class _Cupy:
+    """Marks: those of each array."""
 
-    def read(array: Any) -> int | None:
-        if type(array) is not ndarray:
+    def __init__(self, kind: type, wanted: Sequence[Wanted]) -> None:
+        self._kind: Any = kind
+        self._wanted = wanted
+
+    def marks(self, arrays: Sequence[Any]) -> Marks | None:
+        found: list[Any] = []
+        for a in arrays:
+            if type(a) is not self._kind:
+                return None
+            data = a.data
+            # strides, since flags take five times as long
+            found.append((data.ptr, data.device_id, a.dtype, a.shape, a.strides))
+        return tuple(found)
+
+    def addresses(self, marks: Marks) -> list[int] | None:
+        out: list[int] = []
+        for (address, number, dtype, shape, strides), one in zip(marks, self._wanted, strict=True):
+            if (number, dtype, shape) != (one.number, one.dtype, one.shape) or address % one.align:
+                return None
+            packed = packed_strides(shape, dtype.itemsize)
+            if any(n != 1 and s != p for n, s, p in zip(shape, strides, packed, strict=True)):
+                return None
+            out.append(int(address))
+        return out
+
+
+class _Form:
+    """All but the addresses of some tensors. right: whether a kernel takes such tensors."""
+
+    def __init__(self, right: bool) -> None:
+        self.right = right
+
+
+class _Torch:
+    """Marks: addresses, then the form of all.
+
+    Reading what makes up a form takes torch half a microsecond for each tensor. So the form that the last
+    tensors had is recognised by torch's own guards, by which compiled functions tell whether they serve a
+    call.
+    """
+
+    def __init__(self, kind: type, wanted: Sequence[Wanted]) -> None:
+        self._kind, self._wanted = kind, wanted
+        self._forms: dict[tuple[Any, ...], _Form] = {}
+        self._last: tuple[Callable[..., bool], _Form] = lambda *tensors: False, _Form(False)
+
+    def marks(self, arrays: Sequence[Any]) -> Marks | None:
+        guard, form = self._last
+        try:
+            if not guard(*arrays):
+                if any(type(a) is not self._kind for a in arrays):
+                    return None
+                form = self._form(arrays)
+            return *[a.data_ptr() for a in arrays], form
+        except Exception:  # tensors without memory of their own raise what they like
             return None
-        found = fields(id(array))
-        if found.descr != descr or found.flags & wanted != wanted or array.shape != shape:
-            return None
-        address: int | None = found.data
-        return address
 
-    return read if _READABLE else nothing
+    def addresses(self, marks: Marks) -> list[int] | None:
+        *out, form = marks
+        fit = form.right and all(p and not p % one.align for p, one in zip(out, self._wanted, strict=True))
+        return out if fit else None
+
+    def _form(self, tensors: Sequence[Any]) -> _Form:
+        each = tuple([(t.dtype, t.shape, t.device, t.is_contiguous(), t.is_neg()) for t in tensors])
+        form = self._forms.get(each)
+        if form is not None:
+            guards = _guards()
+            self._last = self._last if guards is None else (guards(*tensors).check, form)
+            return form
+        while len(self._forms) >= _FORMS:
+            del self._forms[next(iter(self._forms))]
+        right = all(_is_right(*one, wanted) for one, wanted in zip(each, self._wanted, strict=True))
+        return self._forms.setdefault(each, _Form(right))
 
 
-def nothing(array: Any) -> int | None:
-    """The reader that knows no array."""
-    return None
-
-
-def torch_reader(dtype: np.dtype[Any], shape: tuple[int, ...], number: int, align: int) -> Reader:
-    """For torch's tensors on the GPU `number`, or in HOST memory."""
-    torch = sys.modules["torch"]
-    tensor = torch.Tensor
+def _is_right(dtype: Any, shape: Any, device: Any, contiguous: bool, negative: bool, wanted: Wanted) -> bool:
+    """negative: whether its memory holds the negatives of its values."""
     # ml_dtypes calls narrow floats as torch does
-    wanted = getattr(torch, dtype.name, None)
-
-    def read(array: Any) -> int | None:
-        if type(array) is not tensor or array.dtype is not wanted or array.shape != shape:
-            return None
-        if not (array.is_cpu if number == HOST else array.is_cuda and array.get_device() == number):
-            return None
-        if not array.is_contiguous() or array.is_neg():
-            return None
-        address: int = array.data_ptr()
-        return None if address % align or not address else address
-
-    return read if wanted is not None else nothing
+    if dtype is not getattr(sys.modules["torch"], wanted.dtype.name, None) or shape != wanted.shape:
+        return False
+    there = ("cpu", None) if wanted.number == HOST else ("cuda", wanted.number)
+    return (device.type, device.index) == there and contiguous and not negative
 
 
-def cupy_reader(dtype: np.dtype[Any], shape: tuple[int, ...], number: int, align: int) -> Reader:
-    """For cupy's arrays on the GPU `number`."""
-    ndarray = sys.modules["cupy"].ndarray
-
-    def read(array: Any) -> int | None:
-        if type(array) is not ndarray or array.dtype != dtype or array.shape != shape:
-            return None
-        data = array.data
-        if data.device_id != number or not array.flags.c_contiguous:
-            return None
-        address: int = data.ptr
-        return None if address % align else address
-
-    return read
+@cache
+def _guards() -> Callable[..., Any] | None:
+    """Makes torch's guards like some tensors; None where this torch has none, or none that tell apart what
+    they should."""
+    torch = sys.modules["torch"]
+    try:
+        guards = torch._C._dynamo.guards.TensorGuards
+        made = partial(guards, dynamic_dims_sizes=None, dynamic_dims_strides=None)
+        whole = torch.zeros((5, 5), dtype=torch.float32, device="cpu")
+        one, alike = whole[:3], whole[2:]
+        others = (
+            whole, whole[:3, :4], whole[::2], whole[:, :3].t(), one.view(15), one.double(), one.int(),
+            torch._neg_view(one), one.to("meta"), one.to_sparse(), torch.nn.Parameter(one),
+        )  # fmt: skip
+        check = made(one).check
+        right = check(one) and check(alike) and not any(check(t) for t in others)
+        return made if right else None
+    except Exception:  # of a torch that has other ones, or that has them elsewhere
+        return None
 
 
 def library_of(kind: type) -> str:
@@ -120,8 +220,21 @@ def library_of(kind: type) -> str:
     return name if name in sys.modules else ""
 
 
-def stream_reader(kind: type, spec: str) -> Stream:
-    """For arrays of type `kind` on the device `spec`."""
+def looked_at(kind: type, memory: str, wanted: Sequence[Wanted]) -> Library | None:
+    """How arrays of type `kind` are looked at that lie in memory of the host or of a GPU (`memory`). None:
+    each of them is to be looked at closely."""
+    if kind is np.ndarray:
+        return _Numpy(wanted) if memory == "host" and _READABLE else None
+    library = library_of(kind)
+    if library == "torch" and kind is getattr(sys.modules["torch"], "Tensor", None):
+        return _Torch(kind, wanted)
+    if library == "cupy" and memory != "host" and kind is getattr(sys.modules["cupy"], "ndarray", None):
+        return _Cupy(kind, wanted)
+    return None
+
+
+def stream_reader(kind: type, spec: str) -> Stream | None:
+    """For arrays of type `kind` on the device `spec`; None where there are no streams."""
     library, number = library_of(kind), int(spec.partition(":")[2] or 0)
     if spec.startswith("cuda") and library == "torch":
         torch = sys.modules["torch"]
@@ -132,4 +245,4 @@ def stream_reader(kind: type, spec: str) -> Stream:
     if spec.startswith("cuda") and library == "cupy":
         current = sys.modules["cupy"].cuda.get_current_stream
         return lambda: (int(current().ptr),)
-    return lambda: ()
+    return None

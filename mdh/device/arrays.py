@@ -125,7 +125,7 @@ def host_array(view: StridedView) -> np.ndarray[Any, Any]:
 
 def packed_view(address: int, shape: tuple[int, ...], dtype: np.dtype[Any], place: str) -> StridedView:
     """Of memory in row-major order that is not kept alive."""
-    return StridedView(address, shape, dtype, _packed(shape, dtype.itemsize), False, place, None)
+    return StridedView(address, shape, dtype, packed_strides(shape, dtype.itemsize), False, place, None)
 
 
 def packed(view: StridedView) -> StridedView:
@@ -156,7 +156,7 @@ def _cuda(array: Any) -> StridedView:
     described = array.__cuda_array_interface__
     dtype = np.dtype(getattr(array, "dtype", described["typestr"]))
     shape = tuple(int(n) for n in described["shape"])
-    strides = described.get("strides") or _packed(shape, dtype.itemsize)
+    strides = described.get("strides") or packed_strides(shape, dtype.itemsize)
     pointer, readonly = described["data"]
     device = getattr(array, "device", None)
     number = int(getattr(device, "id", 0) or 0)
@@ -186,7 +186,8 @@ def _torch(tensor: Any, torch: Any) -> StridedView:
     )
 
 
-def _packed(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
+def packed_strides(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
+    """In bytes, of elements of `size` bytes in row-major order without gaps."""
     out = []
     for n in reversed(shape):
         out.append(size)

@@ -9,8 +9,9 @@ spinning thread takes a core from others that have work.
 import ctypes
 import os
 from _ctypes import dlclose
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from ctypes import c_void_p
 from functools import cached_property
 from itertools import count
 from threading import Lock
@@ -25,14 +26,14 @@ from mdh.device.ballast import Ballast
 from mdh.device.c_compiler import Compiler, compiled, find_compiler
 from mdh.device.c_threads import SETTLE, Threads, settle_of
 from mdh.device.cpu import cpu_machine, cpu_title
-from mdh.device.process import same_process
+from mdh.device.process import lost, same_process
 from mdh.device.protocols import POISON, BoundCall, ListedDevice
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.folders import private_folder, unserving
 from mdh.machine import Machine
 from mdh.memory_left import demand_room, no_room
 from mdh.reference.numbers import Array
-from mdh.target.text import EntryPoint, KernelText, Launched
+from mdh.target.text import BufferArg, EntryPoint, KernelText, Launched
 from mdh.target.turns import whole_of
 from mdh.textfile import reason
 
@@ -147,7 +148,9 @@ class CDevice:
 
 
 class CBuilt:
-    """A loaded library and its functions, one for each kernel. They release Python's lock while they run."""
+    """A loaded library and its functions, one for each kernel. They release Python's lock while they run.
+
+    order: of the launches. places: of each kernel, those of the arrays among its arguments."""
 
     def __init__(
         self, device: CDevice, text: KernelText, image: bytes, library: ctypes.CDLL, seconds: float
@@ -160,6 +163,12 @@ class CBuilt:
             function.restype = None
         self.settle = settle_of(library)
         self.lock = Lock()
+        self.order = text.launches if whole is None else (Launched(0, {}, False),)
+        spaces = {w.name for w in text.workspaces}
+        self.places = tuple(
+            [(n, a.name) for n, a in enumerate(e.args) if isinstance(a, BufferArg) and a.name not in spaces]
+            for e in self.entries
+        )
 
     @cached_property
     def workspaces(self) -> dict[str, Array]:
@@ -168,60 +177,67 @@ class CBuilt:
 
     def call(self, arrays: Mapping[str, Array], scalars: Mapping[str, Any]) -> "CCall":
         self.device.ready()
-        return CCall(self, arrays, scalars)
+        held = {**arrays, **self.workspaces}
+        bound = [self._arguments(self.entries[x.kernel], held, {**scalars, **x.at}) for x in self.order]
+        launches = [(x.clear, self.functions[x.kernel], a) for x, a in zip(self.order, bound, strict=True)]
+        return CCall(self, launches, held)
+
+    def _arguments(
+        self, entry: EntryPoint, held: Mapping[str, Array], scalars: Mapping[str, Any]
+    ) -> list[Any]:
+        return arguments_of(entry, scalars, lambda name: c_void_p(held[name].ctypes.data), ctypes_value)
+
+
+Launch = tuple[bool, Any, list[Any]]
+"""Whether workspaces are cleared in front of it, a function, its arguments."""
 
 
 class CCall(BoundCall):
-    """Functions with their arguments."""
+    """Functions with their arguments. held: arrays and workspaces that stay alive as long as the call."""
 
-    def __init__(self, built: CBuilt, arrays: Mapping[str, Array], scalars: Mapping[str, Any]) -> None:
-        self.device, self.settle, self.lock = built.device, built.settle, built.lock
-        # keeps the arrays alive whose addresses are used below
-        spaces = built.workspaces
-        self.arrays = {**arrays, **spaces}
-        self.zeroed = [spaces[w.name] for w in built.text.workspaces if w.zero]
-        self.left = [spaces[w.name] for w in built.text.workspaces if not w.zero]
-        order = built.text.launches if built.entries is built.text.kernels else (Launched(0, {}, False),)
-        self.launches = tuple(
-            (
-                x.clear,
-                built.functions[x.kernel],
-                self._arguments(built.entries[x.kernel], {**scalars, **x.at}),
-            )
-            for x in order
-        )
+    def __init__(self, built: CBuilt, launches: Sequence[Launch], held: Mapping[str, Array]) -> None:
+        self.built, self.launches, self.held = built, launches, held
+        self.settle, self.shares = built.settle, bool(built.text.workspaces)
 
-    def _arguments(self, entry: EntryPoint, scalars: Mapping[str, Any]) -> list[Any]:
-        return arguments_of(entry, scalars, self._address, ctypes_value)
-
-    def _address(self, name: str) -> ctypes.c_void_p:
-        return ctypes.c_void_p(self.arrays[name].ctypes.data)
+    def moved(self, addresses: Mapping[str, int]) -> "CCall":
+        out: list[Launch] = []
+        for launched, (clear, function, arguments) in zip(self.built.order, self.launches, strict=True):
+            own = arguments.copy()
+            for place, name in self.built.places[launched.kernel]:
+                own[place] = c_void_p(addresses[name])
+            out.append((clear, function, own))
+        return CCall(self.built, out, self.built.workspaces)
 
     def poison(self) -> None:
-        for space in self.left:
-            space.fill(POISON)
+        for w in self.built.text.workspaces:
+            if not w.zero:
+                self.built.workspaces[w.name].fill(POISON)
 
     def launch(self) -> None:
-        self.device.ready()
-        if self.zeroed or self.left:
-            with self.lock:
+        if lost:
+            self.built.device.ready()
+        if self.shares:
+            with self.built.lock:
+                self._clear()
                 self._run()
         else:
             self._run()
 
     def _run(self) -> None:
-        self._clear()
-        threads = self.device.threads
-        threads.settled(self.settle)
+        settle = self.settle
+        if settle is not None:
+            self.built.device.threads.settled(settle)
         for clear, function, arguments in self.launches:
             if clear:
                 self._clear()
             function(*arguments)
-        threads.used()
+        if settle is not None:
+            self.built.device.threads.used()
 
     def _clear(self) -> None:
-        for space in self.zeroed:
-            space.fill(0)
+        for w in self.built.text.workspaces:
+            if w.zero:
+                self.built.workspaces[w.name].fill(0)
 
 
 def _aligned(name: str, size: int) -> Array:

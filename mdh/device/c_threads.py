@@ -69,15 +69,15 @@ _BOUND = ("OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY")
 
 
 class Threads:
-    """The threads of one process. `settled` is called before each kernel, `used` after it."""
+    """The threads of one process. `settled` is called before each kernel that has some, `used` after it."""
 
     def __init__(self) -> None:
         self._last = -_ASLEEP
         self._placed = any(name in os.environ for name in _BOUND)
 
-    def settled(self, settle: Callable[[], None] | None) -> None:
-        """Moves the threads apart if they may have slept. settle: of the kernel's library, or None."""
-        if settle is not None and not self._placed and perf_counter() - self._last > _ASLEEP:
+    def settled(self, settle: Callable[[], None]) -> None:
+        """Moves the threads apart if they may have slept. settle: of the kernel's library."""
+        if not self._placed and perf_counter() - self._last > _ASLEEP:
             settle()
 
     def used(self) -> None:

@@ -2,6 +2,7 @@
 
 import ctypes
 from collections.abc import Mapping, Sequence
+from copy import copy
 from importlib import import_module
 from threading import Lock
 from time import perf_counter
@@ -21,12 +22,11 @@ from mdh.device.cuda_driver import (
     LoadedCubin,
     PackedLaunch,
     allocating,
-    current_context,
     driver_version,
 )
 from mdh.device.cuda_graph import LaunchError, Launches
 from mdh.device.cuda_machine import arch_of, machine_of, title_of
-from mdh.device.process import same_process
+from mdh.device.process import lost, same_process
 from mdh.device.protocols import POISON, ListedDevice, RunTimes, absent
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.machine import Machine
@@ -112,6 +112,12 @@ def list_family() -> tuple[ListedDevice, ...]:
         properties = cupy.cuda.runtime.getDeviceProperties(i)
         out.append(ListedDevice(f"cuda:{i}", title_of(properties), "gpu", f"CUDA {arch_of(properties)}"))
     return tuple(out)
+
+
+def _context() -> int:
+    """The current one of the calling thread; 0 where it has none."""
+    context: int = cupy.cuda.driver.ctxGetCurrent()
+    return context
 
 
 class CudaDevice:
@@ -214,7 +220,7 @@ class CudaBuilt:
 
     def __init__(self, device: CudaDevice, text: KernelText, module: LoadedCubin, seconds: float) -> None:
         self.device, self.text, self.module, self.seconds = device, text, module, seconds
-        self.spaces = lay_out(text.workspaces)
+        self.spaces, self.written = lay_out(text.workspaces), written_buffers(text)
         self.lock = Lock()
         self._memory: dict[Place, Any] = {}
 
@@ -244,7 +250,6 @@ class CudaCall:
         self.host: dict[str, tuple[np.ndarray[Any, Any], Any]] = {}
         self.views: list[StridedView] = []
         self.pointers: dict[str, int] = {}
-        self.written = written_buffers(built.text)
         for name, array in arrays.items():
             if isinstance(array, StridedView):
                 self.pointers[name] = array.pointer
@@ -254,8 +259,15 @@ class CudaCall:
                 self.host[name] = (array, memory)
                 self.pointers[name] = memory.ptr
         self._prepared: dict[Place, Launches] = {}
-        self.context = current_context()
+        self.context = _context()
         self._upload()
+
+    def moved(self, addresses: Mapping[str, int]) -> "CudaCall | None":
+        if self.host:
+            return None
+        call = copy(self)
+        call.views, call.pointers, call._prepared = [], dict(addresses), {}
+        return call
 
     def _launches(self, stream: int) -> Launches:
         """The kernels with their arguments, for `stream`, which is current. Raises Failed D104, D105."""
@@ -300,7 +312,7 @@ class CudaCall:
             self._enqueue()
             self._wait()
             for name, (array, memory) in self.host.items():
-                if name in self.written:
+                if name in self.built.written:
                     memory.copy_to_host(ctypes.c_void_p(array.ctypes.data), array.nbytes)
 
     def launch_on(self, streams: Sequence[int]) -> None:
@@ -309,12 +321,17 @@ class CudaCall:
         if not streams:
             self.launch()
             return
-        self.device.ready()
-        first, *others = streams
-        prepared = None if others or self.host else self._prepared.get(place_of(first))
-        if prepared is not None and current_context() == self.context:
-            self._put(prepared, first)
-            return
+        if lost:
+            self.device.ready()
+        first = streams[0]
+        if len(streams) == 1 and not self.host and _context() == self.context:
+            prepared = self._prepared.get(place_of(first))
+            if prepared is None and not self.built.spaces.bytes:
+                # only workspaces have to be allocated where the stream is current
+                prepared = self._launches(first)
+            if prepared is not None:
+                self._put(prepared, first)
+                return
         leader, *rest = (stream_of(cupy, s, self.device.number) for s in streams)
         with self.device.handle:
             for other in rest:

@@ -62,13 +62,6 @@ def fill(pointer: int, byte: int, size: int, stream: int) -> None:
     must(driver().cuMemsetD8Async(where, ctypes.c_ubyte(byte), count, ctypes.c_void_p(stream)))
 
 
-def current_context() -> int:
-    """Of the calling thread; 0 where it has none."""
-    found = ctypes.c_void_p()
-    must(driver().cuCtxGetCurrent(ctypes.byref(found)))
-    return found.value or 0
-
-
 @contextmanager
 def allocating() -> Iterator[None]:
     """Memory may be allocated in here also while a stream of this thread is captured into a graph: by itself
@@ -89,9 +82,14 @@ class LoadedCubin:
         must(driver().cuModuleLoadData(ctypes.byref(self._handle), image))
         # at exit the context may be gone already, and errors do not matter then
         finalize(self, driver().cuModuleUnload, self._handle).atexit = False
+        self._functions: dict[tuple[str, int], ctypes.c_void_p] = {}
 
     def function(self, name: str, dynamic_shared: int) -> ctypes.c_void_p:
         """A kernel that may be launched with `dynamic_shared` bytes; beyond 48 KiB this must be requested."""
+        known = self._functions.get((name, dynamic_shared))
+        return known or self._functions.setdefault((name, dynamic_shared), self._found(name, dynamic_shared))
+
+    def _found(self, name: str, dynamic_shared: int) -> ctypes.c_void_p:
         out = ctypes.c_void_p()
         must(driver().cuModuleGetFunction(ctypes.byref(out), self._handle, name.encode()))
         if dynamic_shared > 48 << 10:
@@ -132,17 +130,19 @@ class PackedLaunch:
         # keeps the module loaded when its builder is gone
         self._module = module
         self._kept = list(arguments)
-        pointers = [ctypes.cast(ctypes.pointer(a), ctypes.c_void_p) for a in self._kept]
-        self._parameters = (ctypes.c_void_p * max(1, len(pointers)))(*pointers)
+        self._parameters = (ctypes.c_void_p * max(1, len(self._kept)))(*map(ctypes.addressof, self._kept))
         self._shape = shape
         self._attributes = _Attribute(_PROGRAMMATIC_STREAM_SERIALIZATION, b"", (ctypes.c_int * 16)(1))
         self._early = early and _version() >= _CAPTURES_EARLY
-        self._configs: dict[int, _Config] = {}
+        self._configs: dict[int, Any] = {}
 
     def enqueue(self, stream: int) -> None:
         # one for each stream, because several threads may launch at once
         config = self._configs.get(stream) or self._configs.setdefault(stream, self._config(stream))
-        must(driver().cuLaunchKernelEx(ctypes.byref(config), self._function, self._parameters, None))
+        status = driver().cuLaunchKernelEx(config, self._function, self._parameters, None)
+        if status:
+            must(status)
 
-    def _config(self, stream: int) -> _Config:
-        return _Config(*self._shape, stream, ctypes.pointer(self._attributes), int(self._early))
+    def _config(self, stream: int) -> Any:
+        pointer = ctypes.pointer(self._attributes)
+        return ctypes.byref(_Config(*self._shape, stream, pointer, int(self._early)))

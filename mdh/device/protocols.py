@@ -31,6 +31,11 @@ class BoundCall(Protocol):
         nothing has to be copied. Without streams, and on devices that know none, it is `launch`."""
         self.launch()
 
+    def moved(self, addresses: Mapping[str, int]) -> "BoundCall | None":
+        """The same call on arrays at other addresses, by parameter. It does not keep them alive. None where a
+        call is made anew for them."""
+        return None
+
     def sample(self) -> RunTimes:
         """Runs all kernels once more and times them. The wall time includes zeroing of workspaces and
         excludes transfers of arrays."""

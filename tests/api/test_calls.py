@@ -3,7 +3,9 @@
 import gc
 import os
 import signal
+import warnings
 import weakref
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 
 import mdh
 from mdh.api.arguments import Binder
+from mdh.device import addresses
 from mdh.diagnostics import Failed
 
 DEVICES = ("c", "opencl:0")
@@ -173,24 +176,45 @@ def _argument(draw: st.DrawFn, memory: np.ndarray[Any, Any]) -> Any:
     return array.tolist() if kind == "list" else array
 
 
-@settings(deadline=None, max_examples=300)
+LIBRARIES = ("numpy", "torch")
+
+
+def _in_library(library: str, array: Any) -> Any:
+    """The same memory as an array of a library; lists stay lists."""
+    if library == "numpy" or not isinstance(array, np.ndarray):
+        return array
+    torch = pytest.importorskip("torch")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The given NumPy array is not writable")
+        return torch.from_numpy(array)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@settings(deadline=None, max_examples=200)
 @given(st.data())
-def test_what_has_a_key_binds_in_place(fixed: mdh.Kernel, data: st.DataObject) -> None:
-    """A key is given only where `bind`, which looks at everything, takes the arrays as they are, and it then
-    has their addresses."""
+def test_what_has_addresses_binds_in_place(fixed: mdh.Kernel, library: str, data: st.DataObject) -> None:
+    """Addresses are known only where `bind`, which looks at everything, takes the arrays as they are; and
+    equal keys have the same ones. One object looks at all arguments, as in calls one after the other."""
     memory = np.zeros(512, np.uint8)
     number = st.one_of(st.integers(-3, 3), st.floats(width=32), st.just("2"), st.just(np.float32(1)))
-    args = (4, 3, data.draw(number), data.draw(_argument(memory)), data.draw(_argument(memory)))
     binder = next(iter(fixed.variants.values())).binder
     assert binder.keys is not None
-    key, again = binder.keys.of(args), binder.keys.of(args)
-    if key is not None:
-        bound = binder.bind(args)
-        assert not bound.notes and key[1] == ()
-        assert key[0][:2] == (args[3].ctypes.data, args[4].ctypes.data)
-        assert key == again or args[2] != args[2]
-    elif _plain(binder, args):
-        raise AssertionError("a plain call has no key")
+    seen: dict[Any, Any] = {}
+    calls = binder.keys.of_type(type(_in_library(library, memory)))
+    assert calls is not None
+    for _ in range(data.draw(st.integers(1, 6))):
+        arrays = [_in_library(library, data.draw(_argument(memory))) for _ in range(2)]
+        args = (4, 3, data.draw(number), *arrays)
+        key, again = calls.key(args), calls.key(args)
+        found = None if key is None else calls.addresses(key)
+        if found is not None:
+            bound = binder.bind(args)
+            assert not bound.notes
+            assert found == {n: a.__array_interface__["data"][0] for n, a in bound.arrays.items()}
+            assert key == again or args[2] != args[2]
+        elif _plain(binder, args):
+            raise AssertionError("a plain call has no addresses")
+        assert seen.setdefault(key, found) == found
 
 
 def _plain(binder: Binder, args: tuple[Any, ...]) -> bool:
@@ -199,6 +223,90 @@ def _plain(binder: Binder, args: tuple[Any, ...]) -> bool:
     except Failed:
         return False
     return type(args[2]) in (int, float) and not bound.notes
+
+
+def test_an_array_that_changes_between_two_calls_is_looked_at_again(fixed: mdh.Kernel) -> None:
+    """In place, so that it stays the same object: its memory, shape, strides, type and flags."""
+    a, b = _arrays()[0].copy(), _arrays()[1]
+    want = 1 / a
+    fixed(4, 3, 1.0, a, b)
+    changes: tuple[tuple[Callable[[], object], Callable[[], object], str], ...] = (
+        (lambda: a.resize((400, 300), refcheck=False), lambda: a.resize((4, 3), refcheck=False), "A104"),
+        (lambda: setattr(a, "shape", (3, 4)), lambda: setattr(a, "shape", (4, 3)), "A104"),
+        (lambda: b.setflags(write=False), lambda: b.setflags(write=True), "A106"),
+        (lambda: setattr(a, "dtype", np.int32), lambda: setattr(a, "dtype", np.float32), "A103"),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        for change, back, code in changes:
+            for _ in range(2):
+                change()
+                with pytest.raises(Failed) as failed:
+                    fixed(4, 3, 1.0, a, b)
+                assert failed.value.diagnostics[0].code == code
+                back()
+                b[:] = 0
+                assert (fixed(4, 3, 1.0, a, b) == want).all()
+        strides = a.strides
+        a.strides = (4, 16)
+        assert (fixed(4, 3, 1.0, a, b) == 1 / a).all()
+        a.strides = strides
+        assert (fixed(4, 3, 1.0, a, b) == want).all()
+
+
+def test_a_tensor_that_changes_between_two_calls_is_looked_at_again(fixed: mdh.Kernel) -> None:
+    torch = pytest.importorskip("torch")
+    a, b, other = torch.ones(4, 3), torch.zeros(4, 3), torch.full((8, 3), 2.0)
+    mine, negative = torch.ones(4, 3), torch._neg_view(torch.full((4, 3), 4.0))
+
+    def result() -> float:
+        b.zero_()
+        found = fixed(4, 3, 1.0, a, b)
+        assert found is b and (b == b[0, 0]).all()
+        return float(b[0, 0])
+
+    def refused() -> str:
+        with pytest.raises(Failed) as failed:
+            fixed(4, 3, 1.0, a, b)
+        return failed.value.diagnostics[0].code
+
+    for _ in range(3):
+        assert [result(), result()] == [1.0, 1.0]
+        a.set_(other[4:])
+        assert result() == 0.5
+        a.resize_(3, 4)
+        assert refused() == "A104"
+        a.set_(torch.full((3, 4), 8.0))
+        a.t_()
+        assert result() == 0.125
+        a.data = torch.ones(4, 3, dtype=torch.float64)
+        assert refused() == "A103"
+        a.data = negative
+        assert refused() == "A102"
+        a.data = mine
+        a.requires_grad_(True)
+        assert result() == 1.0
+        a.requires_grad_(False)
+        b.set_(mine)
+        assert refused() == "A107"
+        b.set_(torch.zeros(4, 3))
+
+
+def test_calls_keep_no_tensor_alive(fixed: mdh.Kernel) -> None:
+    torch = pytest.importorskip("torch")
+    a, b = torch.ones(4, 3), torch.zeros(4, 3)
+    ended = [weakref.ref(a), weakref.ref(b)]
+    for _ in range(4):
+        fixed(4, 3, 1.0, a, b)
+    del a, b
+    gc.collect()
+    assert [end() for end in ended] == [None, None]
+
+
+def test_tensors_are_recognised_by_their_guards(fixed: mdh.Kernel) -> None:
+    """Else each call would read every attribute anew, which takes three times as long."""
+    pytest.importorskip("torch")
+    assert addresses._guards() is not None
 
 
 class _Odd:

@@ -3,11 +3,19 @@
 import ctypes
 import gc
 import weakref
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 
+import mdh
 from mdh.device import cuda_driver
+from mdh.device.arrays import packed_view
 from mdh.device.cuda_driver import PackedLaunch
+from mdh.lower.run import lower
+from mdh.target.emit import emit
 
 
 class Loaded:
@@ -59,3 +67,38 @@ def test_early_where_graphs_hold_it(
     for stream in (8, 9, 8):
         launch.enqueue(stream)
     assert given == [(7, 2, 64, stream, attributes, 6) for stream in (8, 9, 8)]
+
+
+class _Launches:
+    """Stands for the driver: the stream and the first two arguments, pointers, of each launch."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[int, list[int]]] = []
+
+    def cuLaunchKernelEx(self, config: Any, function: object, arguments: Any, extra: None) -> int:  # noqa: N802
+        pointers = [ctypes.c_uint64.from_address(arguments[n]).value for n in range(2)]
+        self.seen.append((config._obj.stream or 0, pointers))
+        return 0
+
+
+def test_calls_on_other_memory_share_what_does_not_depend_on_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """New addresses are those of the launch, and the call that they come from keeps its own."""
+    cuda = pytest.importorskip("mdh.device.cuda")
+    if cuda.cupy is None:
+        pytest.skip("cupy is not installed")
+    driver, context = _Launches(), 7
+    monkeypatch.setattr(cuda_driver, "driver", lambda: driver)
+    monkeypatch.setattr(cuda_driver, "_version", lambda: 13000)
+    monkeypatch.setattr(cuda, "_context", lambda: context)
+    text = "void twice(const float a[64], float b[64]) { for (int i = 0; i < 64; i++) b[i] = 2 * a[i]; }"
+    plan = mdh.check(mdh.Source("twice.c", text), machine="h100", target="cuda")
+    kernel_text = emit(lower(plan), plan.program)
+    device = SimpleNamespace(ready=lambda: None, handle=nullcontext(), number=0)
+    built = cuda.CudaBuilt(device, kernel_text, Loaded(), 0.0)
+    views = {n: packed_view(at, (64,), np.dtype("f4"), "cuda:0") for n, at in (("a", 1024), ("b", 4096))}
+    call = built.call(views, {})
+    other = call.moved({"a": 8192, "b": 1024})
+    for one, stream in ((call, 0), (other, 0), (other, 5), (call, 0)):
+        one.launch_on((stream,))
+    mine, new = [1024, 4096], [8192, 1024]
+    assert driver.seen == [(0, mine), (0, new), (5, new), (0, mine)]

@@ -30,7 +30,6 @@ def test_threads_are_settled_where_they_may_have_slept() -> None:
     threads.settled(lambda: calls.append(2))
     time.sleep(0.01)
     threads.settled(lambda: calls.append(3))
-    threads.settled(None)
     assert calls == [1, 3]
 
 
