@@ -285,8 +285,15 @@ def test_a_tensor_that_changes_between_two_calls_is_looked_at_again(fixed: mdh.K
         assert refused() == "A102"
         a.data = mine
         a.requires_grad_(True)
-        assert result() == 1.0
+        assert refused() == "A114"
+        with torch.no_grad():
+            assert result() == 1.0
+        assert refused() == "A114"
         a.requires_grad_(False)
+        b.requires_grad_(True)
+        assert refused() == "A114"
+        b.requires_grad_(False)
+        assert result() == 1.0
         b.set_(mine)
         assert refused() == "A107"
         b.set_(torch.zeros(4, 3))
