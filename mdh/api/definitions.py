@@ -85,9 +85,12 @@ def _functions(text: str, language: str, options: Mapping[str, Any]) -> Function
 
 
 def _source(text: str, language: str, options: Mapping[str, Any]) -> Source:
-    """A text in Python as a file of its language. Its name tells texts apart in messages."""
+    """A text in Python as a file of its language. Its name tells texts apart in messages. A Diesel text is
+    one function, which is called like its file."""
     of_type("text", text, str, "a str")
     unknown = next((name for name in options if name not in _OPTIONS), None)
     if unknown is not None:
         raise TypeError(f"there is no option `{unknown}`; options: {', '.join(sorted(_OPTIONS))}")
+    if language == "diesel":
+        return Source("diesel.diesel", text)
     return Source(f"text-{sha256(text.encode()).hexdigest()[:8]}.{language}", text)

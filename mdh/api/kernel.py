@@ -58,6 +58,9 @@ class Kernel:
         self._built: dict[tuple[object, ...], _Built] = {}
         self.variants: dict[tuple[int, ...], Variant] = {}
         self._heading = heading
+        # calls with so many arguments give all parameters; none do where the text has them in another order
+        other = {*heading.order} == {*self.parameters} and heading.order != self.parameters
+        self._count = -1 if other else len(self.parameters)
         self._shaped: dict[Key, Shaped] = {}
         self._places = tuple(self.parameters.index(name) for name in self.sizes)
         self._given, self._tuned, self._table = given, tuned, given.table
@@ -78,7 +81,7 @@ class Kernel:
         parameters. Raises Failed: A1xx before anything runs, D107 in a forked process, and any error of
         building a new variant."""
         try:
-            if named or len(args) != len(self.parameters):
+            if named or len(args) != self._count:
                 shaped = None if named else self.shaped(args)
                 if shaped is not None:
                     return shaped(args)
@@ -113,8 +116,8 @@ class Kernel:
             return None
         if known is not None:
             return known
-        given = by_place(self._heading, self.sizes, len(args))
-        if len(given) != len(args) or not is_plain(args) or not {*self.sizes}.isdisjoint(given):
+        given = by_place(self._heading, self.sizes, args) if is_plain(args) else None
+        if given is None or not {*self.sizes}.isdisjoint(given):
             return None
         placed = in_order(self._heading, self.sizes, args, {})
         found = Shaped(self._variant_of(placed), given, args, placed)

@@ -100,7 +100,8 @@ def read_heading(
     }
     kept = set(opens)
     fixed = {n: v for n, v in text.sizes.items() if n not in kept}
-    heading = Heading(NAME, (*names.sizes.values(), *names.operands, RESULT), shapes, (RESULT,), fixed)
+    order = (*names.operands, RESULT)
+    heading = Heading(NAME, (*names.sizes.values(), *order), shapes, order, (RESULT,), fixed)
     return without_constants(heading, text.arrays)
 
 

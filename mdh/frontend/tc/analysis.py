@@ -69,6 +69,13 @@ class Analysis:
         """The results that are computed whole before they are read. The others begin with what they hold."""
         return tuple(r.text for r in self.function.results if self._is_anew(r.text))
 
+    @cached_property
+    def begun(self) -> tuple[str, ...]:
+        """The results that begin with what they hold because their first statement is a reduction without
+        `!`."""
+        first = {d.target.text: d for d in reversed(self.function.body) if isinstance(d, Definition)}
+        return tuple(n for n, d in first.items() if n not in self.anew and d.reduction and not d.fresh)
+
     def _is_anew(self, result: str) -> bool:
         every = [
             s
