@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from threading import Lock
 from typing import Any
 
@@ -62,6 +63,8 @@ class Kernel:
         other = {*heading.order} == {*self.parameters} and heading.order != self.parameters
         self._count = -1 if other else len(self.parameters)
         self._shaped: dict[Key, Shaped] = {}
+        # integers of a call may be sizes, which then decide what serves it
+        self._numbers = not {*self.sizes}.isdisjoint(heading.order)
         self._places = tuple(self.parameters.index(name) for name in self.sizes)
         self._given, self._tuned, self._table = given, tuned, given.table
         self._pipeline, self._lock = Pipeline(hook), Lock()
@@ -106,18 +109,33 @@ class Kernel:
             variant = self._variant_of(placed)
             return variant.bound(variant.with_results(placed))
 
+    def explain(self, /, *args: Any, **named: Any) -> str:
+        """What `mdh explain` prints of the call with these arguments, or of these sizes: stages, loops,
+        memory, bytes and the schedule. `kernel.explain(A, B)`, `kernel.explain(M=64, K=64, N=64)`; nothing is
+        given where all sizes are bound. It builds the kernel if no call has. Raises Failed as the call
+        does."""
+        with explained():
+            if not args and named.keys() == {*self.sizes}:
+                plan = self.specialise(**named).plan
+            else:
+                plan = self._variant_of(in_order(self._heading, self.sizes, args, named)).plan
+            # no call needs the report
+            text: str = import_module("mdh.report.text").plan_text(plan, self._pipeline.lower(plan))
+            return text
+
     def shaped(self, args: tuple[Any, ...]) -> Shaped | None:
-        """The calls on arrays of these types and shapes, built if they are the first ones. None: a call is to
-        be looked at on its own. Raises Failed as the call does."""
+        """The calls on arrays of these types and shapes, and with these integers where they may be sizes;
+        built if they are the first ones. None: a call is to be looked at on its own. Raises Failed as the
+        call does."""
         try:
-            key = key_of(args)
+            key = key_of(args, self._numbers)
             known = self._shaped.get(key)
         except Exception:  # the arrays' own methods may raise anything, which the call tells in words
             return None
         if known is not None:
             return known
         given = by_place(self._heading, self.sizes, args) if is_plain(args) else None
-        if given is None or not {*self.sizes}.isdisjoint(given):
+        if given is None:
             return None
         placed = in_order(self._heading, self.sizes, args, {})
         found = Shaped(self._variant_of(placed), given, args, placed)

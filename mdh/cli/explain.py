@@ -20,7 +20,7 @@ from mdh.ir.program import Program
 from mdh.report.difference_text import differences_text
 from mdh.report.explain import as_json, explain_plan, explain_program
 from mdh.report.pages import looks_like_code, near_codes, page_of, plain
-from mdh.report.text import entries_text, explanation_text
+from mdh.report.text import entries_text, plan_text
 from mdh.schedule.cases import by_case
 from mdh.schedule.difference import differences
 from mdh.schedule.parser import parse_schedule
@@ -129,11 +129,10 @@ def _explain_plan(request: Request, trace: Trace, json: bool, html: str | None) 
     module, text = make_kernel(trace, plan)
     if html is not None:
         write_page(request, html, plan, module, text, notes)
-    explanation = explain_plan(plan, module)
     if json:
-        show_json(ok("explain", **as_json(explanation), schedule=plan.text))
+        show_json(ok("explain", **as_json(explain_plan(plan, module)), schedule=plan.text))
     else:
-        show(f"{explanation_text(explanation)}\nschedule\n{_indented(plan.text)}")
+        show(plan_text(plan, module))
 
 
 def _say_largest(program: Program) -> None:
@@ -141,10 +140,6 @@ def _say_largest(program: Program) -> None:
     if program.opens:
         largest = ", ".join(f"{size.name} = {size.most}" for size in program.opens)
         log(f"figures are those of the largest sizes: {largest}")
-
-
-def _indented(text: str) -> str:
-    return "".join(f"  {row}\n" if row else "\n" for row in text.splitlines())
 
 
 def explain_difference(line: CommandLine, before: str, after: str | None, json: bool) -> None:

@@ -1,5 +1,6 @@
 """Arguments by place and by name, in any mixture: what each of them is, and what is said of missing ones."""
 
+from contextlib import nullcontext
 from random import Random
 from typing import Any
 
@@ -55,6 +56,29 @@ def test_integers_stand_where_the_text_has_them() -> None:
     x = whole(7)
     for result in (mixed(2.0, 7, x), mixed(2.0, 7, x, np.zeros(7, np.float32)), mixed(2.0, a=x)):
         assert (result == 2 * x + 7).all()
+
+
+def test_integers_of_later_calls_are_looked_at() -> None:
+    conv = mdh.tc(CONV, device="c").conv
+    image, weights = whole(9, 11), whole(3, 3, seed=5)
+    for _ in range(2):
+        for sh, sw in ((2, 3), (1, 1), (3, 2), (2, 2)):
+            assert (conv(image, weights, sh, sw) == conv(image, weights, sh=sh, sw=sw)).all()
+    assert len(conv._shaped) == 4
+    for wrong in (2.0, True, "2"):
+        with pytest.raises(mdh.Failed) if wrong is not True else nullcontext():
+            conv(image, weights, wrong, 3)
+
+
+def test_explain_tells_what_the_verb_does() -> None:
+    g = mdh.tc(MM, device="c").g
+    text = g.explain(A, B)
+    assert text == g.explain(M=5, K=6, N=7) == g.explain(A, B=B)
+    assert "stage" in text and "schedule" in text and "5" in text
+    with pytest.raises(mdh.Failed, match="without `B`"):
+        g.explain(A)
+    fixed = mdh.diesel("Params M; Matrix A(M,M); C = A * A;", device="c", defines={"M": 4})
+    assert "schedule" in fixed.explain()
 
 
 @pytest.mark.parametrize("text, args, named, code, words, hint", [

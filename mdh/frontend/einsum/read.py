@@ -95,7 +95,7 @@ def read_heading(
     e, text = parse(source), bound_text(source, defines, opens)
     names = _names(e)
     shapes = {
-        name: tuple(names.sizes[letter] for letter in letters)
+        name: tuple(names.sizes[letter] for letter in letters) or (None,)
         for name, letters in zip(names.operands, e.operands, strict=True)
     }
     kept = set(opens)
