@@ -143,7 +143,8 @@ def takes(kernel: mdh.Kernel, sizes: dict[str, int]) -> bool:
 def page(title: str, words: str, schedule: str, rows: list[Row], *, table: bool) -> str:
     ratios, shares = [r.ratio for r in rows], [r.share for r in rows]
     kept = sum(r >= GOAL for r in ratios)
-    what = "the table's kernel for the sizes" if table else "one kernel for the range"
+    many = table or "over " in schedule
+    what = "the table's kernel for the sizes" if many else "one kernel for the range"
     lines = [
         "# Tables of schedules" if table else "# Open sizes",
         "",
@@ -202,7 +203,7 @@ def main() -> int:
     rows = [row(device, kernel, others, names, one, options.fixed) for one in sizes]
     words = f"--device {device.spec} --open {options.open} --range {options.range} --sizes {options.sizes}"
     if table is None:
-        schedule = kernel.specialise(**{n: sizes[0][n] for n in kernel.sizes}).schedule
+        schedule = kernel.table or kernel.specialise(**{n: sizes[0][n] for n in kernel.sizes}).schedule
     else:
         schedule, words = print_schedule(table.schedule), f"{words} --schedule {options.schedule.name}"
     text = page(f"{device.spec}, {device.title}", words, schedule, rows, table=table is not None)

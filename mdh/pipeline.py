@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Protocol, TypeVar
 
 from mdh.checker.open_default import default_for
+from mdh.checker.open_table import default_table
 from mdh.checker.run import check
 from mdh.device.protocols import Device, Executable
 from mdh.frontend.consent import consented
@@ -115,8 +116,8 @@ class Pipeline:
         sections = () if given is None else given.sections
         named = {s.name for s in sections}
         left = () if None in named else tuple(s.name for s in program.stages if s.name not in named)
-        default = None
-        if left or any(s.derived for s in sections):
+        default, made = None, given is not None and given.derived
+        if not made and (left or any(s.derived for s in sections)):
             default = default_for(program, machine, target, deterministic=deterministic, given=given)
         chosen = given or default
         assert chosen is not None
@@ -126,7 +127,21 @@ class Pipeline:
             "plan",
             lambda: check(program, chosen, machine, target, deterministic=deterministic, default=default),
         )
-        return Checked(plan, left, len(program.stages))
+        derived = tuple(s.name for s in program.stages) if made else left
+        return Checked(plan, derived, len(program.stages))
+
+    def default_of(
+        self, program: Program, machine: Machine, target: str, *, deterministic: bool = False
+    ) -> Schedule | None:
+        """The default schedule of a program with open sizes, if these make it a table, or one that `check`
+        does not take without a schedule."""
+        if not program.opens:
+            return None
+        start = perf_counter()
+        found = default_table(program, machine, target, deterministic=deterministic)
+        if found is not None:
+            self.hook("schedule", found, perf_counter() - start)
+        return found
 
     def lower(self, plan: Plan) -> Module:
         return self._run("kernel", lambda: lower(plan, self.observe))

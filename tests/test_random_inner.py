@@ -5,7 +5,9 @@ The results are those of the C text, there are no races, and nothing is read tha
 
 import os
 from collections import Counter
+from dataclasses import replace
 from functools import cache
+from random import Random
 
 import pytest
 
@@ -15,12 +17,14 @@ from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
+from mdh.schedule.model import Hole, Section, Within
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
+from mdh.tuner.space.make import make_space
 from tests.support.cubins import cubin_of
 from tests.support.native import compiler
-from tests.support.pairs import arguments, execute, planned
+from tests.support.pairs import arguments, default_of, execute, planned
 from tests.support.random_inner import inner_schedule, random_inner
 
 COUNT = int(os.environ.get("MDH_RANDOM_INNER", "16"))
@@ -69,6 +73,46 @@ def test_right_in_c(seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS[: COUNT // 2])
 def test_right_on_a_gpu_without_races(seed: int) -> None:
     outcome(seed, "oclgrind")
+
+
+def ways_of_holes(seed: int, device: str) -> Counter[str]:
+    """Runs the ways that `stage T ?` offers where the seed's schedule has stages inside of others."""
+    seen, program, opened = Counter[str](), program_of(seed), open_device(device)
+    on, target = opened.machine, opened.target
+    text = None if program is None else inner_schedule(program, on, target, seed)
+    if program is None or text is None:
+        return seen
+    given = parse_schedule(Source("inner.mdh", text))
+    sections = (
+        Section(s.name, (), how=Hole(), derived=True) if isinstance(s.how, Within) else s
+        for s in given.sections
+    )
+    given = replace(given, sections=tuple(sections))
+    rest = default_of(program, on, target, given)
+    try:
+        space = make_space(program, given, on, target, default=rest)
+    except Failed:
+        return seen
+    for n in Random(seed).sample(range(space.count), min(4, space.count)):
+        point = space.unrank(n)
+        plan = space.plan(point)
+        if isinstance(plan, Failed):
+            assert all(d.code[0] in "KS" for d in plan.diagnostics), (plan, point, text)
+            continue
+        found = execute(plan, opened, arguments(program, {}, seed), {})
+        assert found.kind == "equal", (found, plan.text, random_inner(seed).text)
+        again = parse_schedule(Source("again.mdh", plan.text))
+        assert planned(program, again, on, target).text == plan.text
+        seen.update(str(value).split(" ")[0] for value in point)
+    return seen
+
+
+@pytest.mark.parametrize("seed", SEEDS[: COUNT // 2])
+def test_ways_of_holes_are_right(seed: int) -> None:
+    if compiler() is None:
+        pytest.skip("no C compiler here")
+    ways_of_holes(seed, "c")
+    ways_of_holes(seed, "oclgrind")
 
 
 @pytest.mark.parametrize("seed", SEEDS[: COUNT // 2])

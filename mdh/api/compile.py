@@ -47,11 +47,13 @@ def compile(
 
     Without a schedule the default one is derived. `defines` binds sizes and macros as -D does; each call
     binds the integer sizes that it leaves out, and a kernel is built for each of their values. A size that
-    is `mdh.open(1, 4096)` or "1..4096" stays open: one kernel serves the range, and each call passes the
-    size. If the schedule is a table (`over M=1..64 { … }`), each call passes its sizes, and the first case
-    that takes them serves it; a case is built at its first call, or by `build`. `holes` gives values to the
-    schedule's named holes. If no size is left out, everything is checked and built now, else at the first
-    call with new sizes. `allow` names what schedules may do to numbers:
+    is `mdh.open(1, 4096)` or "1..4096" stays open: each call passes the size, and one kernel serves the
+    range; without a schedule a few may, each a part of it (`Kernel.table`). If the schedule is a table (`over
+    M=1..64 { … }`), each call passes its sizes, and the first case that takes them serves it; a case is built
+    at its first call, or by `build`. `holes` gives values to the schedule's named holes. If no size is left
+    out, everything but a table is checked and built now, else at the first call with new sizes.
+
+    `allow` names what schedules may do to numbers:
     `allow=("tf32",)` lets them round f32 factors. `hook` is called after each stage of the pipeline.
 
     `constants` makes constants of array parameters, `constants={"C": array}`: loops that the schedule
@@ -79,8 +81,8 @@ def compile(
             # the tuner takes longer to import than all else here
             tuned = import_module("mdh.api.autotuner").autotuner(opened, tune)
         kernel = Kernel(given, opened, heading, sizes, hook, tuned)
-        if not sizes and given.table is None:
-            kernel.build()
+        if not sizes:
+            kernel.prepare()
     return kernel
 
 

@@ -18,10 +18,13 @@ from mdh.diagnostics import Diagnostic, Failed, labels_at
 from mdh.frontend.heading import Heading
 from mdh.frontend.open_program import closed
 from mdh.ir.dtype import I64
+from mdh.ir.open_size import OpenSize
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program, Scalar
 from mdh.pipeline import Hook, Pipeline
 from mdh.schedule.model import SizeCase
+from mdh.schedule.printer import print_schedule
+from mdh.source import Span
 
 Tuned = Callable[[GivenTexts], GivenTexts]
 _INT = frozenset((int,))
@@ -66,7 +69,8 @@ class Kernel:
         # integers of a call may be sizes, which then decide what serves it
         self._numbers = not {*self.sizes}.isdisjoint(heading.order)
         self._places = tuple(self.parameters.index(name) for name in self.sizes)
-        self._given, self._tuned, self._table = given, tuned, given.table
+        self._given, self._tuned = given, tuned
+        self._texts: dict[tuple[object, ...], GivenTexts] = {}
         self._pipeline, self._lock = Pipeline(hook), Lock()
 
     def __repr__(self) -> str:
@@ -135,7 +139,7 @@ class Kernel:
         if known is not None:
             return known
         given = by_place(self._heading, self.sizes, args) if is_plain(args) else None
-        if given is None:
+        if given is None or not (self._numbers or {*self.sizes}.isdisjoint(given)):
             return None
         placed = in_order(self._heading, self.sizes, args, {})
         found = Shaped(self._variant_of(placed), given, args, placed)
@@ -186,17 +190,53 @@ class Kernel:
                 return
             self.device.ready()
             with self._lock:
-                for case in self._table.cases if self._table else (None,):
-                    self._of_case({}, case)
+                given = self._texts_of({})
+                for case in given.table.cases if given.table else (None,):
+                    self._of_case({}, given, case)
+
+    def prepare(self) -> None:
+        """Builds the only kernel; a default table is derived, and later calls build its cases. Requires that
+        no size is left out of the defines."""
+        with explained():
+            self.device.ready()
+            with self._lock:
+                table = self._texts_of({}).table
+            if table is None:
+                self.build()
+
+    @property
+    def table(self) -> str | None:
+        """The text of the table whose cases serve the calls; None for other schedules, and where the defines
+        leave sizes out."""
+        if self._open != {*self.sizes}:
+            return None
+        self.prepare()
+        given = self._texts_of({})
+        return None if given.table is None else print_schedule(given.table.schedule)
+
+    def _texts_of(self, free: Mapping[str, int]) -> GivenTexts:
+        """The given texts for these values of the sizes that the defines leave out, with the default schedule
+        if that is a table."""
+        key = tuple(free.values())
+        if key not in self._texts:
+            given = replace(self._given, defines={**self._given.defines, **free})
+            if self._tuned is None:
+                given = given.with_default(self._pipeline, self.device.machine, self.device.target)
+            self._texts[key] = given
+        return self._texts[key]
 
     def _of(self, free: Mapping[str, int], sizes: Mapping[str, int]) -> "_Built":
         """What is built for these values of the sizes that the defines leave out. sizes: all of the call."""
-        return self._of_case(free, None if self._table is None else self._table.at(sizes))
+        given = self._texts_of(free)
+        if given.table is None:
+            return self._of_case(free, given, None)
+        if given.table.schedule.derived:
+            _demand_inside(given.ranges, sizes)
+        return self._of_case(free, given, given.table.at(sizes))
 
-    def _of_case(self, free: Mapping[str, int], case: SizeCase | None) -> "_Built":
-        given = replace(self._given, defines={**self._given.defines, **free})
-        if self._table is not None and case is not None:
-            given = given.of_case(self._table, case)
+    def _of_case(self, free: Mapping[str, int], given: GivenTexts, case: SizeCase | None) -> "_Built":
+        if given.table is not None and case is not None:
+            given = given.of_case(given.table, case)
         key = (*free.values(), given.ranges)
         if key not in self._built:
             self._built[key] = self._build(given)
@@ -222,17 +262,24 @@ class _Built:
 
 def at_sizes(program: Program, sizes: Mapping[str, int]) -> Program:
     """The program with its open sizes bound. Raises Failed A111 for values that are not in their ranges."""
+    _demand_inside(program.opens, sizes, {s.name: s.span for s in program.scalars})
+    return closed(program, sizes) if program.opens else program
+
+
+def _demand_inside(
+    opens: Sequence[OpenSize], sizes: Mapping[str, int], places: Mapping[str, Span | None] = {}
+) -> None:
+    """Raises Failed A111 for values that are not in the ranges of their sizes."""
     found = [
         Diagnostic(
             "A111", f"the open size `{size.name}` is given as {sizes[size.name]}",
-            labels_at(program.scalar_of[size.name].span), help=f"its kernel takes {size.legal}",
+            labels_at(places.get(size.name)), help=f"its kernel takes {size.legal}",
         )
-        for size in program.opens
+        for size in opens
         if not size.takes(sizes[size.name])
     ]  # fmt: skip
     if found:
         raise Failed(*found)
-    return closed(program, sizes) if program.opens else program
 
 
 def _sizes_of(given: Mapping[str, Any]) -> tuple[int, ...]:

@@ -63,6 +63,15 @@ class GivenTexts:
         """The same with the schedule of one case, and its ranges."""
         return replace(self, schedule=table.alone(case), ranges=table.ranges(case))
 
+    def with_default(self, run: Pipeline, machine: Machine, target: str) -> "GivenTexts":
+        """The same with the default schedule, if that is a table: without a schedule, and with open sizes.
+        Requires that all other sizes are bound."""
+        if self.schedule is not None or not self.opens:
+            return self
+        program = self.read(run)
+        found = run.default_of(program, machine, target, deterministic=self.deterministic)
+        return self if found is None else replace(self, schedule=found, ranges=program.opens)
+
     def read(self, run: Pipeline) -> Program:
         return run.read(
             self.source, defines=self.defines, function=self.function, strict_fp=self.strict_fp,

@@ -18,8 +18,9 @@ from mdh.ir.plan import InnerStage, StagePlan
 from mdh.ir.program import Output, Program, Stage
 from mdh.ir.tile import Copy
 from mdh.machine import Machine
-from mdh.schedule.holes import section_holes
-from mdh.schedule.model import Section, Within
+from mdh.schedule.default.inner_steps import inner_steps
+from mdh.schedule.holes import HolePlace, section_holes
+from mdh.schedule.model import Caret, Core, Section, Step, TileEntry, Within
 from mdh.source import Span
 
 ONCE, SHARED, REGISTERS = "K122", "K152", "K153"
@@ -30,8 +31,12 @@ Live = Mapping[str, Copy]
 
 @dataclass(frozen=True)
 class Whole:
-    """What the plans of inner stages are made of. program: with all stages. sections: of all stages, by name.
-    check: makes the plan of a draft."""
+    """What the plans of inner stages are made of.
+
+    program: It has all stages, also those that others compute.
+    sections: Each stage has one, by its name.
+    check: It makes the plan of a draft.
+    """
 
     program: Program
     sections: Mapping[str, Section]
@@ -46,8 +51,14 @@ class Whole:
 
 @dataclass(frozen=True)
 class _Around:
-    """What stands around a stage's plan. live: tiles that its stages may read. inner: arrays that are nowhere
-    else. threads: of those that compute it. alone: whether each thread computes a box of its own."""
+    """What stands around a stage's plan.
+
+    live: The stages inside may read these tiles.
+    threads: So many threads compute the stage.
+    inner: These arrays lie nowhere but in tiles.
+    alone: Each thread computes a box of its own.
+    taken: The variables of all levels around have these names.
+    """
 
     live: Live
     threads: int
@@ -82,6 +93,8 @@ def _filled(
     taken = draft.taken | around.taken | {lv.var for lv in plan.tiles.levels.all}
     for name in whole.inside(plan.stage.name):
         section = whole.sections[name]
+        if section.chosen:
+            section = replace(section, fuses=(), steps=())
         stage = next(s for s in whole.program.stages if s.name == name)
         assert isinstance(section.how, Within)
         fused = bool(whole.sections[plan.stage.name].fuses)
@@ -113,6 +126,11 @@ def _made(
     except InnerError as unfit:
         found.append(one.wrong(PLACE, str(unfit), "leave `in` out"))
         return None
+    alone = around.alone or (one.space is Space.RM and not one.known_to_all)
+    if one.section.chosen:
+        # its steps are those of a kernel
+        steps = inner_steps(view.program, view.stage, whole.machine, around.threads, alone=alone)
+        one = replace(one, section=replace(one.section, steps=steps))
     draft = Draft(
         view.program, view.stage, one.section.steps, whole.machine, one.draft.target,
         one.draft.deterministic, one.section.span, around.taken,
@@ -128,7 +146,6 @@ def _made(
     written[one.stage.name] = replace(
         concrete(one.section, draft), name=one.stage.name, how=one.how, attrs=one.section.attrs
     )
-    alone = around.alone or (one.space is Space.RM and not one.known_to_all)
     inside = replace(around, threads=plan.threads, alone=alone)
     plan = _filled(plan, draft, whole, inside, written, found)
     computed = computations(one.stage, view.box, tuple(x for x in view.program.loops if x.level))
@@ -138,14 +155,16 @@ def _made(
 
 
 def view_for(whole: Whole, name: str, target: str, *, deterministic: bool) -> "View":
-    """What the steps of an inner stage see, if its reader's steps have no holes. Raises Failed."""
+    """What the steps of an inner stage see, if no hole of its reader's steps is one that its box depends on.
+    Raises Failed."""
     section = whole.sections[name]
     how = section.how
     assert isinstance(how, Within)
     found = list(unknown_readers(whole.program, {name: section}))
     if found:
         raise Failed(*found)
-    reader, program = whole.sections[how.reader], whole.program
+    program = whole.program
+    reader = _without_splits(whole, name, whole.sections[how.reader])
     if section_holes(reader):
         headline = (
             f"the steps of `{name}` and of `{how.reader}` both have holes, and its box depends on those"
@@ -168,6 +187,26 @@ def view_for(whole: Whole, name: str, target: str, *, deterministic: bool) -> "V
         return view_inside(one, cpu=whole.machine.kind == "cpu")
     except InnerError as unfit:
         raise Failed(one.wrong(PLACE, str(unfit), "leave `in` out")) from unfit
+
+
+def _without_splits(whole: Whole, name: str, reader: Section) -> Section:
+    """The reader's section without the splits of dimensions that have holes for tiles, if these do not move
+    what the stage writes: its box is the same, whatever the holes are."""
+    stages = {s.name: s for s in whole.program.stages}
+    assert reader.name is not None
+    stage, written = stages[reader.name], stages[name].written
+    groups = [g for g in access_groups(whole.program, stage) if g.buffer in written]
+    found = section_holes(reader)
+    open_dims = {h.dim for h in found if h.place is HolePlace.TILE and h.dim is not None}
+    if any(g.gather for g in groups) or any(g.dims & open_dims for g in groups):
+        return reader
+
+    def whole_dims(step: Step) -> Step:
+        tiles = tuple(TileEntry(Caret()) if d in open_dims else t for d, t in enumerate(step.tiles))
+        cores = tuple(Core(Caret()) if d in open_dims else c for d, c in enumerate(step.cores))
+        return replace(step, tiles=tiles, cores=cores)
+
+    return replace(reader, steps=tuple(map(whole_dims, reader.steps)))
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,15 @@ from mdh.checker.holes import unbound_holes
 from mdh.checker.inlining import staged
 from mdh.checker.inner import Whole, with_inner
 from mdh.checker.inner_places import unknown_readers
+from mdh.checker.parallel_loops import (
+    Shared,
+    demand_kernels,
+    fused_away,
+    left_of,
+    loop_plans,
+    own_units,
+    shared_loops,
+)
 from mdh.checker.resolve import resolve
 from mdh.checker.rules import ATOM_RULES, DRAFT_RULES, PLAN_RULES, PROGRAM_RULES, SHAPE_RULES, TILE_RULES
 from mdh.checker.rules.combine import choose_combines
@@ -20,7 +29,7 @@ from mdh.decompose.tiles import with_tiles
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.inner import without
 from mdh.ir.plan import Plan, StagePlan
-from mdh.ir.program import Program
+from mdh.ir.program import Program, Stage
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.schedule.binding import bind
@@ -41,7 +50,8 @@ def check(
 
     `default` has the sections of stages that `schedule` leaves out. Each stage is checked in phases: holes,
     shape of the groups, each step as written, the atom of an MMA step, the resolved plan, and its tile tree.
-    A phase runs only if the one before found nothing, because its questions would have no answer.
+    A phase runs only if the one before found nothing, because its questions would have no answer. The steps
+    of a loop are checked with each of its stages; what is wrong with them is said once.
     """
     supported(machine, target)
     schedule = settled(program, schedule)
@@ -50,39 +60,70 @@ def check(
     plans: list[StagePlan] = []
     written: dict[str, Section] = {}
     whole = staged(program, schedule, machine, default)
+    loops = left_of(whole.program, shared_loops(program, schedule, default), same=not whole.inline)
     by_name = {stage.name: section for stage, section in whole.kernels}
     found.extend(unknown_readers(whole.program, by_name))
+    demand_kernels(loops, by_name)
     inside = Whole(whole.program, by_name, seen, check_stage)
+    around = {name: x for x in loops for name in x.loop.stages}
     for stage, section in whole.kernels:
         if isinstance(section.how, Within):
             continue
         try:
-            view = view_of(whole.program, stage, section)
+            draft = _draft(whole.program, stage, section, around.get(stage.name), seen, target, deterministic)
         except Failed as failed:
             found.extend(failed.diagnostics)
             continue
-        mine = stage_in(view, stage.name)
-        draft = Draft(view, mine, section.steps, seen, target, deterministic, section.span)
         plan, wrong = check_stage(draft, section)
         found.extend(wrong)
+        if plan is not None and stage.name in around:
+            found.extend(own_units(around[stage.name], plan, seen))
         if plan is not None:
             plan, wrong = with_inner(plan, draft, inside, written)
             found.extend(wrong)
             plans.append(plan)
             name = stage.name if len(program.stages) > 1 else None
-            attrs = section.attrs if section.how is How.INLINE else ()
-            kept = Section(name, section.steps, fuses=section.fuses, how=section.how, attrs=attrs)
-            written[stage.name] = concrete(kept, draft)
+            written[stage.name] = _written(name, section, draft, around.get(stage.name))
     if found:
-        raise Failed(*found)
-    sections = (
+        raise Failed(*(d for n, d in enumerate(found) if d not in found[:n]))
+    sections = tuple(
         written.get(stage.name, Section(stage.name, (), how=s.how, attrs=s.attrs, derived=True))
         for stage, s in zip(program.stages, whole.sections, strict=True)
     )
-    text = print_schedule(Schedule(tuple(sections), machine.name, program.name))
+    said = Schedule(sections, machine.name, program.name, loops=tuple(x.said for x in loops))
     inner = {name for name, section in by_name.items() if isinstance(section.how, Within)}
     computed = without(whole.program, inner)
-    return Plan(program, computed, seen, target, tuple(plans), text, deterministic, whole.inline)
+    return Plan(
+        program, computed, seen, target, tuple(plans), print_schedule(said), deterministic,
+        whole.inline, loop_plans(computed, loops, plans),
+    )  # fmt: skip
+
+
+def _draft(
+    program: Program, stage: Stage, section: Section, around: Shared | None, machine: Machine, target: str,
+    deterministic: bool,
+) -> Draft:  # fmt: skip
+    """The steps of a stage, behind those of the loop whose iterations units share. Raises Failed K116,
+    K126."""
+    view = view_of(program, stage, section)
+    mine, steps = stage_in(view, stage.name), section.steps
+    if around is not None:
+        wrong = tuple(fused_away(around, mine, section))
+        if wrong:
+            raise Failed(*wrong)
+        steps = around.around(view, mine, section)
+    return Draft(view, mine, steps, machine, target, deterministic, section.span)
+
+
+def _written(name: str | None, section: Section, draft: Draft, around: Shared | None) -> Section:
+    """The section as it is lowered."""
+    attrs = section.attrs if section.how is How.INLINE else ()
+    kept = concrete(Section(name, draft.steps, fuses=section.fuses, how=section.how, attrs=attrs), draft)
+    if around is None:
+        return kept
+    steps = around.own(kept.steps)
+    # without steps, only its name says that the section is there
+    return replace(kept, name=name if steps else draft.stage.name, steps=steps)
 
 
 def supported(machine: Machine, target: str) -> str:

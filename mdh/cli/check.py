@@ -15,7 +15,7 @@ from mdh.cli.files import keep_inputs, moved, read_schedule, write_text
 from mdh.cli.fix import Fixed, fixed
 from mdh.cli.job import load_program, load_schedule, make_plan, plan_of, say_default, schedule_words
 from mdh.cli.options import Request, Warned
-from mdh.cli.tables import table_plans, table_text
+from mdh.cli.tables import default_table, table_plans, table_text
 from mdh.cli.trace import STAGES, Trace
 from mdh.cli.warned import warn
 from mdh.diagnostics import Diagnostic, Failed, render_json
@@ -66,7 +66,7 @@ def check(
     )  # fmt: skip
     trace = Trace.of(line, tuple(dump or ()), time, STAGES[:3])
     _demand_schedule(request, fix=fix, in_place=in_place)
-    given = load_schedule(request, trace)
+    given = default_table(request, trace, load_schedule(request, trace))
     table = table_of(given)
     if table is not None:
         _check_table(request, trace, table, fix=fix, output=output, json=json)

@@ -11,7 +11,7 @@ from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import keep_inputs, keep_others, write_text
 from mdh.cli.job import defines_of, load_program, load_schedule, make_kernel, plan_of, say_default
 from mdh.cli.options import Request, Warned
-from mdh.cli.tables import table_plans, table_text
+from mdh.cli.tables import default_table, table_plans, table_text
 from mdh.cli.trace import Trace
 from mdh.cli.warned import warn
 from mdh.diagnostics import render_json
@@ -55,7 +55,7 @@ def compile(
         strict_fp, deterministic, tuple(allow or ()), Warned.asked(line, warnings, hidden=no_warnings),
     )  # fmt: skip
     trace = Trace.of(line, tuple(dump or ()), time)
-    given = load_schedule(request, trace)
+    given = default_table(request, trace, load_schedule(request, trace))
     table = table_of(given)
     if table is not None:
         _compile_table(request, trace, table, output, json=json)
@@ -96,6 +96,7 @@ def _compile_table(request: Request, trace: Trace, table: Table, output: str | N
     whole = load_program(request, trace, table.hull)
     defines = defines_of(request) | {r.name: r.most for r in table.hull}
     text = table_text(table, plans)
+    say_default(plans[0].checked, output, request.schedule)
     files = dispatch_folder(versions, whole, text, defines=defines, arch=machine.arch)
     _write(request, output, files)
     if json:

@@ -13,15 +13,16 @@ from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.explain_page import plan_for_page, write_page
 from mdh.cli.explain_space import explain_space
 from mdh.cli.files import read_schedule
-from mdh.cli.job import load_program, make_kernel, plan_for_machine
+from mdh.cli.job import load_program, load_schedule, make_kernel, plan_of
 from mdh.cli.options import Request
+from mdh.cli.tables import default_table, table_plans
 from mdh.cli.trace import Trace
 from mdh.ir.program import Program
 from mdh.report.difference_text import differences_text
-from mdh.report.explain import as_json, explain_plan, explain_program
+from mdh.report.explain import as_json, explain_plan, explain_program, shareable
 from mdh.report.pages import looks_like_code, near_codes, page_of, plain
-from mdh.report.text import entries_text, plan_text
-from mdh.schedule.cases import by_case
+from mdh.report.text import entries_text, plan_text, shared_text
+from mdh.schedule.cases import Table, by_case, ranges_text
 from mdh.schedule.difference import differences
 from mdh.schedule.parser import parse_schedule
 from mdh.textfile import PROGRAMS
@@ -111,18 +112,24 @@ def _explain_entries(request: Request, trace: Trace, json: bool) -> None:
     program = load_program(request, trace)
     _say_largest(program)
     entries = explain_program(program)
+    loops = shareable(program)
     if json:
         stages = [asdict(e) for e in entries]
-        show_json(ok("explain", stages=stages))
+        shared = {"shareable": [asdict(x) for x in loops]} if loops else {}
+        show_json(ok("explain", stages=stages, **shared))
         return
-    show("\n".join(entries_text(e) for e in entries))
+    show("\n".join([*map(entries_text, entries), *map(shared_text, loops)]))
     log("add --machine NAME for loops, bytes and occupancy")
 
 
 def _explain_plan(request: Request, trace: Trace, json: bool, html: str | None) -> None:
     notes: tuple[str, ...] = ()
     if html is None:
-        plan = plan_for_machine(request, trace)[1].plan
+        given = default_table(request, trace, load_schedule(request, trace))
+        if given is not None and given.derived and given.cases:
+            _explain_cases(request, trace, Table(given), json)
+            return
+        plan = plan_of(request, trace, given)[1].plan
     else:
         plan, notes = plan_for_page(request, trace, html)
     _say_largest(plan.program)
@@ -133,6 +140,22 @@ def _explain_plan(request: Request, trace: Trace, json: bool, html: str | None) 
         show_json(ok("explain", **as_json(explain_plan(plan, module)), schedule=plan.text))
     else:
         show(plan_text(plan, module))
+
+
+def _explain_cases(request: Request, trace: Trace, table: Table, json: bool) -> None:
+    """Each case of a default table."""
+    rows = []
+    for one in table_plans(request, trace, table)[1]:
+        plan = one.checked.plan
+        module = make_kernel(trace, plan)[0]
+        if json:
+            found = as_json(explain_plan(plan, module))
+            rows.append({"over": ranges_text(one.case), **found, "schedule": plan.text})
+        else:
+            _say_largest(plan.program)
+            show(f"{one.name}\n{plan_text(plan, module)}")
+    if json:
+        show_json(ok("explain", table=True, cases=rows))
 
 
 def _say_largest(program: Program) -> None:

@@ -1,19 +1,22 @@
 """`mdh explain --html`: writes the page of a schedule, also of a refused one or one with open holes."""
 
+from math import prod
 from pathlib import Path
 from random import Random
 
 from mdh.cli.console import log
 from mdh.cli.explain_space import space_of
 from mdh.cli.files import keep_inputs, write_text
-from mdh.cli.job import load_schedule, plan_for_machine
+from mdh.cli.job import choose_machine, choose_target, load_schedule, plan_of
 from mdh.cli.options import Request
+from mdh.cli.tables import case_plan, default_table
 from mdh.cli.trace import Trace
 from mdh.diagnostics import Failed
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.report.picture.page import schedule_page
 from mdh.report.picture.refused import refused_page
+from mdh.schedule.cases import Table
 from mdh.source import Source
 from mdh.target.text import KernelText
 from mdh.tuner.warm_start.suggestions import first_point
@@ -28,13 +31,26 @@ def plan_for_page(request: Request, trace: Trace, html: str) -> tuple[Plan, tupl
     """
     keep_inputs(request.line, html, request.files, {Path(html): None})
     try:
-        _, checked = plan_for_machine(request, trace)
-        return checked.plan, ()
+        given = default_table(request, trace, load_schedule(request, trace))
+        if given is not None and given.derived and given.cases:
+            return _largest(request, trace, Table(given))
+        return plan_of(request, trace, given)[1].plan, ()
     except Failed as failed:
         if all(d.code == _OPEN for d in failed.diagnostics) and (drawn := _with_values(request, trace)):
             return drawn
         _write_refused(request, html, failed)
         raise
+
+
+def _largest(request: Request, trace: Trace, table: Table) -> tuple[Plan, tuple[str, ...]]:
+    """The case of a default table that has the largest sizes."""
+    case = max(table.cases, key=lambda c: prod(r.most for r in c.ranges))
+    machine = choose_machine(request, table.schedule)
+    target = choose_target(request, machine)
+    drawn = case_plan(request, trace, table, case, machine, target)
+    note = f"drawn is the case {drawn.name} of {len(table.cases)}"
+    log(f"{note}; bind a size for another")
+    return drawn.checked.plan, (f"{note[:1].upper()}{note[1:]}.",)
 
 
 def write_page(

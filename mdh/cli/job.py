@@ -146,6 +146,15 @@ def choose_target(request: Request, machine: Machine) -> str:
     return at_word(request.line, name, lambda: supported(machine, name))
 
 
+def with_default(
+    request: Request, trace: Trace, program: Program, given: Schedule | None, machine: Machine, target: str
+) -> Schedule | None:
+    """The given schedule; without one, the default one of a program with open sizes, which may be a table."""
+    if given is not None:
+        return given
+    return trace.pipeline.default_of(program, machine, target, deterministic=request.deterministic)
+
+
 def make_plan(
     request: Request, trace: Trace, program: Program, schedule: Schedule | None, machine: Machine, target: str
 ) -> Checked:
@@ -153,13 +162,9 @@ def make_plan(
     return trace.pipeline.check(program, schedule, machine, target, deterministic=request.deterministic)
 
 
-def plan_for_machine(request: Request, trace: Trace) -> tuple[Machine, Checked]:
-    """The machine and the checked plan of one schedule. Raises Failed S157 for a table."""
-    return plan_of(request, trace, load_schedule(request, trace))
-
-
 def plan_of(request: Request, trace: Trace, given: Schedule | None) -> tuple[Machine, Checked]:
-    """As `plan_for_machine`, for a schedule that has been read. A table of one case is one schedule."""
+    """The machine and the checked plan of one schedule. A table of one case is one schedule. Raises Failed
+    S157 for other tables."""
     given, ranges = only(given)
     machine = choose_machine(request, given)
     program = load_program(request, trace, ranges)

@@ -24,6 +24,7 @@ from mdh.cli.job import (
     make_plan,
     say_default,
     schedule_words,
+    with_default,
 )
 from mdh.cli.options import Request, Warned
 from mdh.cli.tables import case_plan
@@ -128,6 +129,7 @@ def run(
     chosen = device_or_default(device)
     opened = at_word(line, chosen, lambda: open_device(chosen))
     _fits(line, file, program, some, opened, 3 if repeat else 2)
+    given = with_default(request, trace, program, given, opened.machine, opened.target)
     plans = _plans(request, trace, program, given, some, opened)
     warned = tuple(d for one in plans for d in warn(request, one.checked.plan))
     say_default(plans[0].checked, output, schedule)

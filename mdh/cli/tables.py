@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from mdh.cli.job import choose_machine, choose_target, load_program, make_plan
+from mdh.cli.job import choose_machine, choose_target, load_program, make_plan, with_default
 from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.diagnostics import Failed, labels_at
@@ -12,7 +12,7 @@ from mdh.machine import Machine
 from mdh.pipeline import Checked
 from mdh.schedule.canonical import canonical
 from mdh.schedule.cases import Table, ranges_text
-from mdh.schedule.model import SizeCase
+from mdh.schedule.model import Schedule, SizeCase
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
@@ -29,6 +29,18 @@ class CasePlan:
     def name(self) -> str:
         """`over M=1..64`."""
         return f"over {ranges_text(self.case)}"
+
+
+def default_table(request: Request, trace: Trace, given: Schedule | None) -> Schedule | None:
+    """The given schedule; without one, the default one of a program with open sizes, which may be a table."""
+    if given is not None:
+        return given
+    program = load_program(request, trace)
+    if not program.opens:
+        return None
+    machine = choose_machine(request, None)
+    target = choose_target(request, machine)
+    return with_default(request, trace, program, None, machine, target)
 
 
 def table_plans(request: Request, trace: Trace, table: Table) -> tuple[Machine, tuple[CasePlan, ...]]:

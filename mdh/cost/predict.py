@@ -1,12 +1,15 @@
 """A Plan to a Prediction."""
 
+from collections.abc import Iterable
+
 from mdh.cost.cpu_terms import cpu_terms
-from mdh.cost.gpu_terms import gpu_terms
+from mdh.cost.gpu_terms import FIRST_LAUNCH, LAUNCH, gpu_terms
 from mdh.cost.nest import CostNest, inner_nests, nest_of
 from mdh.cost.prediction import NOMINAL, TERMS, Constants, Prediction, Signs, seconds_of
 from mdh.cost.work import stage_work
-from mdh.ir.plan import Plan
+from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.turns import times
+from mdh.machine import Machine
 
 
 def predict(plan: Plan, constants: Constants | None = None) -> Prediction:
@@ -30,6 +33,16 @@ def predict(plan: Plan, constants: Constants | None = None) -> Prediction:
     sums = [w * sum(column) for w, column in zip(known.weights, columns, strict=True)]
     terms = tuple(zip(TERMS[machine.kind], sums, strict=True))
     return Prediction(seconds, terms, features, sign, machine.kind, about_of(plan))
+
+
+def seconds_of_stages(plans: Iterable[StagePlan], machine: Machine) -> float:
+    """What kernels take one after another, by the nominal constants. Only the first is started while nothing
+    runs."""
+    known = NOMINAL[machine.kind]
+    found = [_terms_with_inner(nest_of(stage_work(s.program, s.stage), s, machine))[0] for s in plans]
+    started = FIRST_LAUNCH - LAUNCH if machine.kind == "gpu" else 0.0
+    total: float = sum(seconds_of(known, terms) for terms in found)
+    return total - (len(found) - 1) * started
 
 
 def _terms_with_inner(nest: CostNest) -> tuple[tuple[float, ...], Signs]:

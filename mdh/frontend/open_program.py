@@ -1,6 +1,6 @@
 """A program with open sizes, made of programs at the ends of their ranges."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -8,7 +8,7 @@ from mdh.diagnostics import Diagnostic, Failed, labels_at
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.expr import Expr, loads
 from mdh.ir.open_size import OpenExtent, OpenSize, corners, open_extent
-from mdh.ir.program import Buffer, Dim, Program, Stage
+from mdh.ir.program import Buffer, Dim, Program, Scalar, Stage
 from mdh.source import Span
 
 PLACE = "C126"
@@ -32,9 +32,7 @@ def opened(
     """
     for name, other in (*ends.items(), *((o.name, least) for o in opens)):
         if _form(other) != _form(largest):
-            headline = f"the stages of `{largest.name}` depend on the open size `{name}`"
-            hint = f"bind it: -D {name}={largest.sizes[name]}"
-            raise Failed(Diagnostic(PLACE, headline, help=hint, witness=(("define", name),)))
+            raise Failed(_other_stages(largest, other, name))
     reading = _Reading(ends, opens, conditions)
     stages = tuple(
         replace(stage, dims=tuple(reading.dim(s, d, known) for d, known in enumerate(stage.dims)))
@@ -68,6 +66,18 @@ def read_at_ends(
     ends = {o.name: _at({o.name: o.least}, read) for o in opens}
     least = _at({o.name: o.least for o in opens}, read)
     return opened(largest, ends, least, opens, conditions=conditions())
+
+
+def _other_stages(largest: Program, other: Program, name: str) -> Diagnostic:
+    """C126: the program is another one where the open size has its least value."""
+    hint = f"bind it: -D {name}={largest.sizes[name]}"
+    turns = next((x for x in largest.loops if x not in other.loops), None)
+    if turns is None:
+        headline = f"the stages of `{largest.name}` depend on the open size `{name}`"
+        return Diagnostic(PLACE, headline, help=hint, witness=(("define", name),))
+    headline = f"the turns of the loop over `{turns.name}` depend on the open size `{name}`"
+    words = "what each turn leaves is read in the next ones, so they are launched one after the other"
+    return Diagnostic(PLACE, headline, labels_at(turns.span, words), help=hint, witness=(("define", name),))
 
 
 def _at(sizes: Mapping[str, int], read: Callable[[Mapping[str, int]], Program]) -> Program:
@@ -154,6 +164,50 @@ def closed(program: Program, sizes: Mapping[str, int]) -> Program:
         scalars=tuple(
             x if x.open is None else replace(x, size=sizes[x.name], open=None) for x in program.scalars
         ),
+        statements=(),
+    )
+
+
+def within(program: Program, ranges: Iterable[OpenSize]) -> Program:
+    """The program with narrower ranges of some open sizes, for plans; those of one value are bound. Requires
+    that each range lies in that of its size."""
+    given = {r.name: r for r in ranges}
+    sizes = tuple(given.get(o.name, o) for o in program.opens)
+    bound = {o.name: o.least for o in sizes if o.value is not None}
+    if len(bound) == len(sizes):
+        return closed(program, bound)
+    left = {o.name: o for o in sizes if o.value is None}
+
+    def extent(o: OpenExtent) -> OpenExtent | int:
+        const = o.form.const + sum(c * bound[n] for n, c in o.form.terms if n in bound)
+        terms = {n: c for n, c in o.form.terms if n in left}
+        return open_extent(Affine.of(terms, const), left.values()) if terms else const
+
+    def dim(d: Dim) -> Dim:
+        known = d.extent if d.open is None else extent(d.open)
+        if isinstance(known, int):
+            return replace(d, extent=known, open=None)
+        return replace(d, extent=known.most, open=known)
+
+    def buffer(b: Buffer) -> Buffer:
+        if not b.open:
+            return b
+        known = [n if o is None else extent(o) for n, o in zip(b.shape, b.open, strict=True)]
+        shape = tuple(n if isinstance(n, int) else n.most for n in known)
+        opens = tuple(None if isinstance(n, int) else n for n in known)
+        return replace(b, shape=shape, open=opens if any(opens) else ())
+
+    def scalar(x: Scalar) -> Scalar:
+        if x.open is None:
+            return x
+        one = left.get(x.name)
+        return replace(x, size=bound[x.name] if one is None else one.most, open=one)
+
+    return replace(
+        program,
+        stages=tuple(replace(s, dims=tuple(map(dim, s.dims))) for s in program.stages),
+        buffers=tuple(map(buffer, program.buffers)),
+        scalars=tuple(map(scalar, program.scalars)),
         statements=(),
     )
 

@@ -165,13 +165,12 @@ def walk(e: Expr) -> Iterator[Expr]:
     while left:
         node = left.pop()
         yield node
-        kind = type(node)
         # the kinds that are met most often
-        if kind is Binary:
-            left += (node.right, node.left)  # type: ignore[union-attr]
-        elif kind is Load:
-            left += node.index[::-1]  # type: ignore[union-attr]
-        elif kind is not Const and kind is not Var:
+        if type(node) is Binary:
+            left += (node.right, node.left)
+        elif type(node) is Load:
+            left += node.index[::-1]
+        elif type(node) is not Var and type(node) is not Const:
             left.extend(reversed(children(node)))
 
 

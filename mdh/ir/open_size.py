@@ -1,6 +1,6 @@
 """Open sizes: parameters of the C function that get their values at the call, from a range.
 
-One kernel serves the range. The compiler sees each extent that depends on open sizes as its largest value,
+A kernel serves the range. The compiler sees each extent that depends on open sizes as its largest value,
 and as a function of the sizes. What it concludes from the largest value holds for all others:
 
 - The iterations, and the elements of arrays, at smaller sizes are some of those at the largest. Index

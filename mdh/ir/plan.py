@@ -15,6 +15,7 @@ from mdh.ir.expr import Load
 from mdh.ir.fusion import Group
 from mdh.ir.inlining import InlineStage
 from mdh.ir.open_size import OpenExtent
+from mdh.ir.parallel_loop import ParallelLoop
 from mdh.ir.program import Program, Stage
 from mdh.ir.tile import Tiles
 from mdh.machine import Machine
@@ -353,6 +354,21 @@ def inner_arrays(plan: StagePlan) -> frozenset[str]:
     return frozenset[str]().union(*(x.stage.written | inner_arrays(x.plan) for x in plan.inner))
 
 
+@dataclass(frozen=True, slots=True)
+class LoopPlan:
+    """A loop whose iterations units share: each runs all of its stages, in all turns that are in the loop,
+    for iterations of its own, in one kernel. first, last: the numbers of its stages among those with kernels.
+    steps: how many steps of the loop come before those of each stage. units: of all layers together. part:
+    the most iterations of a unit."""
+
+    loop: ParallelLoop
+    first: int
+    last: int
+    steps: int
+    units: int
+    part: int
+
+
 @dataclass(frozen=True)
 class Plan:
     """The checked schedule of every stage. target: `cuda`, `opencl` or `c`; text: the schedule as text.
@@ -370,6 +386,8 @@ class Plan:
     text: str
     deterministic: bool = False
     inline: tuple[InlineStage, ...] = ()
+    loops: tuple[LoopPlan, ...] = ()
+    """The loops that units share, in the order of their stages."""
 
     @property
     def alone(self) -> bool:

@@ -87,13 +87,14 @@ def _filled(
 ) -> list[Stmt]:  # fmt: skip
     """The statements that fill the tiles. tiles: by the array that they stand for."""
     mine = {b: tiles[b].buf for b in nest.stage.written}
-    nest = replace(nest, placed={**nest.placed, **mine})
+    around = (*outer.around, *((buffer, instance) for (buffer, _), instance in live.items()))
+    nest = replace(nest, placed={**nest.placed, **mine}, around=around)
     alone = nest.threads == 1 and any(b.space is Space.RM for b in mine.values())
     some = not (nest.cpu or alone) and nest.threads < outer.threads
     together = some and meets(nest.plan)
     if together:
         nest = replace(nest, tid=outer.fresh(f"tid_{nest.stage.name}"))
-    body = tuple(emit(nest, _served(nest, live)))
+    body = tuple(emit(nest, _served(nest)))
     names = {array: buf.name for array, buf in mine.items()}
     body = rewritten(body, lambda s: with_buffers(s, names))
     known = {v: _number(v, scope) for v in nest.program.levels if v in scope.values or v in scope.fixed}
@@ -147,11 +148,11 @@ def _number(var: str, scope: Scope) -> Expr:
     return scope.values[var] if var in scope.values else Const(scope.fixed[var], I32)
 
 
-def _served(nest: Nest, live: Mapping[Key, Instance]) -> dict[Key, Instance]:
-    """The tiles that hold all that the stage reads of an array. In registers each thread has all of it."""
+def _served(nest: Nest) -> dict[Key, Instance]:
+    """The tiles around it that hold all that it reads of an array. In registers each thread has all of it."""
     out: dict[Key, Instance] = {}
     every = frozenset(lv.var for lv in nest.levels.all)
-    for (buffer, _), instance in live.items():
+    for buffer, instance in nest.around:
         if instance.slot is not None or instance.span:
             continue
         for group in staged_groups(nest.program, nest.stage, buffer):

@@ -58,6 +58,9 @@ class Nest:
     """The stage in whose kernel this stage is computed. Empty if it has a kernel of its own."""
     placed: Mapping[str, Buf] = field(default_factory=dict)
     """What stands for arrays that the stage of a nest in another one writes."""
+    around: tuple[tuple[str, Instance], ...] = ()
+    """The tiles around the nest of a stage in another one, by array, the innermost last. Stages inside of it
+    may read some that it does not read."""
 
     @property
     def stage(self) -> Stage:

@@ -10,6 +10,7 @@ from mdh.ir.verify import verify
 from mdh.language import LANGUAGES
 from mdh.lower.fold import folds_of
 from mdh.lower.names import names_of
+from mdh.lower.parallel_loop import in_one_kernel, without_inner
 from mdh.lower.passes.table import Observer, unobserved
 from mdh.lower.scan import lower_scan
 from mdh.lower.scatter import lower_scatter
@@ -20,18 +21,26 @@ def lower(plan: Plan, observe: Observer = unobserved) -> Module:
     """The kernels of a checked plan, in launch order. observe: sees every kernel between the passes."""
     names = names_of(plan)
     built = workspaces(b for b in plan.computed.buffers if b.temp)
-    counts = []
+    each: list[Built] = []
     for stage in plan.stages:
         context = Context(stage.program, plan.machine, plan.target, names, observe)
         made = lower_stage(context, names.kernel(kernel_name(plan.computed, stage.stage)), stage)
         inner = inner_arrays(stage)
         assert not any(b.name in inner for k in made.kernels for b in k.buffers), "it is in no memory"
-        counts.append(len(made.kernels))
+        each.append(made)
+    loops = plan.computed.loops
+    for x in reversed(plan.loops):
+        name = names.kernel(f"{plan.computed.name}_{x.loop.name}")
+        whole = in_one_kernel(plan, x, name, [m.kernels for m in each[x.first : x.last + 1]])
+        spaces = tuple(w for m in each[x.first : x.last + 1] for w in m.workspaces)
+        each[x.first : x.last + 1] = [Built((whole,), spaces)]
+        loops = without_inner(loops, x)
+    for made in each:
         built += made
     module = Module(
         plan.program.name, plan.target, plan.machine.name, built.kernels, built.workspaces,
         plan.program.params, notes=_left_out(plan), numerics=numerics_of(plan),
-        loops=around(plan.computed.loops, counts),
+        loops=around(loops, [len(made.kernels) for made in each]),
     )  # fmt: skip
     verify(module)
     return module

@@ -2,8 +2,10 @@
 
 A point is an iteration of the dimensions that are not reduced. Points of a stage run in parallel, in any
 order, and so do all results of the stage. So no point may write what another one reads or writes, and no
-result may write what another one does. This checks the stage alone, by its expressions as they are lowered,
-wherever they come from. A write that leaves the element as it was is none for reads (`ir.domain`).
+result may write what another one does. Units may share the terms of a point, so no term may read what another
+one adds to. A term may read the element that it alone adds to: it is there as it was before. This checks the
+stage alone, by its expressions as they are lowered, wherever they come from. A write that leaves the element
+as it was is none for reads (`ir.domain`).
 """
 
 from collections.abc import Container, Iterator, Mapping
@@ -12,6 +14,7 @@ from dataclasses import dataclass
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.clauses import EVERYWHERE, Domain
 from mdh.ir.domain import changed_where, guarded_loads, holding
+from mdh.ir.expr import Load, without_casts
 from mdh.ir.program import DimKind, Result, Stage
 from mdh.poly.sets import Point, affine_text, domain_text, least_pair
 
@@ -82,10 +85,19 @@ def _meeting(stage: Stage, turns: Mapping[str, int], w: _Touch, t: _Touch) -> tu
     if there is none."""
     # any point may read the start of a prefix sum, and a histogram has no points
     scanned = any(d.kind is DimKind.PS for d in stage.dims)
-    if w.result != t.result or stage.scattered or t.shared or (t.start and scanned):
+    apart = w.result != t.result or stage.scattered
+    if apart or (scanned and (t.start or t.shared)) or (t.shared and not _in_place(stage.results[t.result])):
         return _solved(stage, turns, w, t, None)
-    kept = [d.name for d in stage.dims if d.kind is not DimKind.PW]
+    kept = [d.name for d in stage.dims if t.shared or d.kind is not DimKind.PW]
     return None if all(_pinned(name, w, t) for name in kept) else _solved(stage, turns, w, t, kept)
+
+
+def _in_place(r: Result) -> bool:
+    """Whether the result is combined with what its elements hold, so that nothing is stored before."""
+    if len(r.starts) != len(r.outputs):
+        return False
+    held = [(None if s is None else without_casts(s), o) for s, o in zip(r.starts, r.outputs, strict=True)]
+    return all(isinstance(s, Load) and (s.buffer, s.index) == (o.buffer, o.index) for s, o in held)
 
 
 def _pinned(name: str, w: _Touch, t: _Touch) -> bool:

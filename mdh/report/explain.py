@@ -9,8 +9,9 @@ from mdh.cost.work import computed_stages, peak_of, plan_bytes, plan_operations
 from mdh.hardware import Space
 from mdh.ir.inlining import InlineStage
 from mdh.ir.kernel import Module
-from mdh.ir.plan import Plan, StagePlan
+from mdh.ir.plan import LoopPlan, Plan, StagePlan
 from mdh.ir.program import Program
+from mdh.poly.parallel_loops import parallel_loops
 from mdh.report.entries import Entries, entries_of
 from mdh.report.loops import LoopRow, loop_rows
 from mdh.report.resources import Resources, resources_of
@@ -57,6 +58,19 @@ class LoopAround:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedLoop:
+    """A loop of the C whose iterations units share, or may share (no `units`). counter: C's variable. part:
+    iterations of a unit, which runs all turns of the stages for them."""
+
+    name: str
+    counter: str
+    iterations: int
+    stages: tuple[str, ...]
+    units: int = 0
+    part: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class InlineRow:
     """A stage that its readers compute. points: how many it has. computed: how many are computed instead, the
     kernel's own ones included; conditions may make it fewer (`at_most`). kept: it has a kernel too."""
@@ -93,6 +107,12 @@ class Explanation:
     loops: tuple[LoopAround, ...] = ()
     inline: tuple[InlineRow, ...] = ()
     inner: tuple[InnerRow, ...] = ()
+    shared: tuple[SharedLoop, ...] = ()
+
+
+def shareable(program: Program) -> tuple[SharedLoop, ...]:
+    """The loops that a schedule may let units share."""
+    return tuple(SharedLoop(x.name, x.counter, x.extent, x.stages) for x in parallel_loops(program))
 
 
 def explain_program(program: Program) -> tuple[Entries, ...]:
@@ -108,7 +128,15 @@ def explain_plan(plan: Plan, module: Module) -> Explanation:
     loops = tuple(LoopAround(x.name, x.trips, tuple(names[x.first : x.last + 1])) for x in around)
     inline = tuple(map(_inline, plan.inline))
     inner = tuple(row for stage in plan.stages for row in _inner(stage))
-    return Explanation(plan.program.name, plan.machine.name, plan.target, stages, loops, inline, inner)
+    shared = tuple(map(_shared, plan.loops))
+    return Explanation(
+        plan.program.name, plan.machine.name, plan.target, stages, loops, inline, inner, shared
+    )
+
+
+def _shared(x: LoopPlan) -> SharedLoop:
+    loop = x.loop
+    return SharedLoop(loop.name, loop.counter, loop.extent, loop.stages, x.units, x.part)
 
 
 def _inner(plan: StagePlan) -> list[InnerRow]:

@@ -5,7 +5,15 @@ from textwrap import wrap
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.report.entries import BufferRow, Entries
-from mdh.report.explain import Explanation, InlineRow, InnerRow, LoopAround, StageReport, explain_plan
+from mdh.report.explain import (
+    Explanation,
+    InlineRow,
+    InnerRow,
+    LoopAround,
+    SharedLoop,
+    StageReport,
+    explain_plan,
+)
 from mdh.report.loops import LoopRow
 from mdh.report.resources import Resources
 from mdh.report.transfer import Transfer
@@ -38,6 +46,7 @@ def plan_text(plan: Plan, module: Module) -> str:
 def explanation_text(value: Explanation) -> str:
     head = f"{value.program} on {value.machine}, {value.target}\n"
     around = "".join(_loop_text(x) for x in value.loops)
+    around += "".join(f"\n{shared_text(x)}" for x in value.shared)
     around += "".join(f"\nstage {x.name}: {inline_text(x)}\n" for x in value.inline)
     around += "".join(f"\nstage {x.name}: {inner_text(x)}\n{loops_text(x.loops)}" for x in value.inner)
     return head + around + "".join(f"\n{_stage_text(stage)}" for stage in value.stages)
@@ -47,6 +56,20 @@ def _loop_text(loop: LoopAround) -> str:
     """A loop around stages. What is said of a stage counts for one turn."""
     inside = "".join(f"    {line}\n" for line in wrap(", ".join(loop.stages), WIDTH - 4))
     return f"\nloop {loop.name}: {plural(loop.turns, 'turn')} of\n{inside}"
+
+
+def shared_text(loop: SharedLoop) -> str:
+    """A loop whose iterations units share, or may share."""
+    inside = "".join(f"    {line}\n" for line in wrap(", ".join(loop.stages), WIDTH - 4))
+    return f"loop {loop.name}( {loop.counter} ): {shares(loop)} of\n{inside}"
+
+
+def shares(loop: SharedLoop) -> str:
+    """Who runs how many of the iterations."""
+    count = plural(loop.iterations, "iteration")
+    if not loop.units:
+        return f"{count} that units may share, with all turns"
+    return f"{count}, {loop.part} to each of {plural(loop.units, 'unit')}, which runs all turns"
 
 
 def inline_text(row: InlineRow) -> str:

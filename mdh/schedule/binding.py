@@ -32,10 +32,13 @@ def bind(
     problems = _value_problems(places, values)
     if problems:
         raise Failed(*problems)
-    sections = tuple(_bind_section(s, values, constants, names, problems) for s in schedule.sections)
+    sections, loops = (
+        tuple(_bind_section(s, values, constants, names, problems) for s in some)
+        for some in (schedule.sections, schedule.loops)
+    )
     if problems:
         raise Failed(*problems)
-    return replace(schedule, sections=sections)
+    return replace(schedule, sections=sections, loops=loops)
 
 
 def _bind_cases(

@@ -12,7 +12,8 @@ def canonical(schedule: Schedule) -> Schedule:
     """The schedule without neutral attributes (`pad(0)`, `stages(1)`, `grouped(1)`, `cyclic(n)` with n not
     below its tile). Sets lose the members that are larger than the tile above them, where that is known."""
     cases = tuple(replace(c, sections=tuple(map(canonical_section, c.sections))) for c in schedule.cases)
-    return replace(schedule, sections=tuple(map(canonical_section, schedule.sections)), cases=cases)
+    sections, loops = (tuple(map(canonical_section, x)) for x in (schedule.sections, schedule.loops))
+    return replace(schedule, sections=sections, cases=cases, loops=loops)
 
 
 def canonical_section(section: Section, extents: Sequence[int] = ()) -> Section:

@@ -100,7 +100,7 @@ def differences(
     """All sections of both, in the first one's order, equal ones included. Attributes without effect,
     comments and header lines do not count. names: of the stages, by the section's name (empty for the only
     one). Without them dimensions have numbers, and buffers the names that the schedules use."""
-    left, right = canonical(before).sections, canonical(after).sections
+    left, right = _sections(before), _sections(after)
     if any(s.how is not How.KERNEL for s in (*left, *right)):
         # stages read other arrays then
         names = _NO_NAMES
@@ -115,6 +115,13 @@ def differences(
     blank = Section("", (), ())
     order = [*old, *(name for name in new if name not in old)]
     return tuple(_section(old.get(name, blank), new.get(name, blank), names) for name in order)
+
+
+def _sections(schedule: Schedule) -> tuple[Section, ...]:
+    """Those of stages, and those of loops, whose names cannot be ones of stages."""
+    schedule = canonical(schedule)
+    loops = (replace(s, name=f"loop {s.name}", counters=()) for s in schedule.loops)
+    return (*loops, *schedule.sections)
 
 
 def _foreign(before: Sequence[Section], after: Sequence[Section]) -> SectionChange:

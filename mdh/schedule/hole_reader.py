@@ -46,6 +46,10 @@ def _read_member(cursor: Cursor) -> int | str:
             return f"{int(token.text)}/{int(cursor.expect_kind('int', 'a number').text)}"
         return int(token.text)
     word = cursor.expect_kind("name", _MEMBER).text
+    if word == "in" and cursor.token.kind == "name":
+        reader = cursor.take().text
+        cursor.expect(":", "`:` and a step of that stage")
+        return f"in {reader}:{int(cursor.expect_kind('int', 'the label of a step').text)}"
     if cursor.accept("."):
         if cursor.token.kind not in {"name", "int"}:
             raise cursor.unexpected("an axis or a number behind the dot")

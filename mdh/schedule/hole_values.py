@@ -11,11 +11,12 @@ from mdh.hardware import Space
 from mdh.schedule.cursor import Cursor
 from mdh.schedule.hole_reader import read_hole
 from mdh.schedule.holes import HolePlace
-from mdh.schedule.model import BufferPlace, Caret, ForEntry, Hole, How, Unit
+from mdh.schedule.model import BufferPlace, Caret, ForEntry, Hole, How, Unit, Within
 from mdh.schedule.names import axes_of, layer_of, region_of
-from mdh.schedule.printer import print_value
+from mdh.schedule.printer import print_how, print_value
 
 _PLACE = re.compile(r"([A-Za-z_]\w*):([A-Za-z_]\w*)\[([0-9]+(?:,[0-9]+)*)\]", re.ASCII)
+_WITHIN = re.compile(r"in ([A-Za-z_]\w*) ?: ?([0-9]{1,6})", re.ASCII)
 _NUMBERS = re.compile(r"\[?([0-9]{1,6}(?:,[0-9]{1,6})*)\]?", re.ASCII)
 
 Value = int | str
@@ -72,17 +73,20 @@ def core_entry(value: Value) -> Unit | ForEntry | Caret | None:
     return Unit(layer, tail) if layer is not None and tail in axes_of(layer) else None
 
 
-def stage_entry(value: Value) -> How | None:
+def stage_entry(value: Value) -> How | Within | None:
+    found = _WITHIN.fullmatch(" ".join(str(value).split()))
+    if found is not None:
+        return Within(found.group(1), int(found.group(2)))
     return next((how for how in How if how == value), None)
 
 
-Entry = int | Caret | str | tuple[int, ...] | BufferPlace | Unit | ForEntry
+Entry = int | Caret | str | tuple[int, ...] | BufferPlace | Unit | ForEntry | Within
 
 
 def word_of(entry: Entry) -> Value:
     """The canonical word of an entry: the inverse of the functions above."""
-    if isinstance(entry, How):
-        return entry.value
+    if isinstance(entry, How | Within):
+        return print_how(entry)
     return entry if isinstance(entry, int | str) else print_value(entry)
 
 
@@ -102,7 +106,7 @@ _WANTED = {
     HolePlace.REGION: "a memory region",
     HolePlace.LAYOUT_ENTRY: "a dimension of the buffer: a number from 1",
     HolePlace.CORE: "a core entry: `LAYER.axis`, `FOR.n` or `^`",
-    HolePlace.STAGE: "`inline` or `kernel`",
+    HolePlace.STAGE: "`inline`, `kernel` or `in STAGE:step`",
 }
 
 

@@ -41,6 +41,7 @@ class HolePlace(StrEnum):
 @dataclass(frozen=True, slots=True)
 class OpenHole:
     """An open hole, with its place, section and step (0-based, in text order; -1 for one of the stage).
+    Sections of loops are counted behind those of stages.
 
     dim: the dimension of a tile or core. buffer: the buffer of a memory entry. attribute, parameter: those of
     an argument.
@@ -58,7 +59,8 @@ class OpenHole:
 
 def holes(schedule: Schedule) -> tuple[OpenHole, ...]:
     """Every hole that is still open, in text order."""
-    return tuple(h for i, section in enumerate(schedule.sections) for h in section_holes(section, i))
+    every = enumerate((*schedule.sections, *schedule.loops))
+    return tuple(h for i, section in every for h in section_holes(section, i))
 
 
 def section_holes(section: Section, index: int = 0) -> tuple[OpenHole, ...]:

@@ -210,6 +210,9 @@ class Section:
     chosen: bool = field(default=False, compare=False)
     remark: str = field(default="", compare=False, repr=False)
     """The comment after a section without steps, on its line."""
+    counters: tuple[str, ...] = ()
+    """Of the section of a loop around stages: the counters of C that it is. Its steps have no memory entries.
+    """
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
@@ -248,8 +251,9 @@ class SizeCase:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A schedule. target, program: the header lines `target NAME` (a machine) and `program NAME` (a C
-    function). cases: of a table, whose `sections` are empty (`schedule/cases.py`)."""
+    """A schedule. sections: of stages. target, program: the header lines `target NAME` (a machine) and
+    `program NAME` (a C function). cases: of a table, whose `sections` are empty (`schedule/cases.py`).
+    derived: mdh made all of it, and no text says it."""
 
     sections: tuple[Section, ...]
     target: str | None = None
@@ -264,3 +268,6 @@ class Schedule:
     trailing: tuple[str, ...] = field(default=(), compare=False)
     """Comment lines behind the last item."""
     cases: tuple[SizeCase, ...] = ()
+    loops: tuple[Section, ...] = ()
+    """The sections `loop NAME( … ) { … }` of loops around stages."""
+    derived: bool = field(default=False, compare=False)

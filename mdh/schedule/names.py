@@ -21,7 +21,7 @@ _REGIONS = {str(region): region for region in Space} | REGION_ALIASES
 _LAYERS = {str(layer): layer for layer in Layer} | LAYER_ALIASES
 AXES = ("x", "y", "z")
 MMA_AXES = ("m", "n", "k")
-KEYWORDS = ("stage", "fuse", "where", "target", "program", "for", "small", "over")
+KEYWORDS = ("stage", "loop", "fuse", "where", "target", "program", "for", "small", "over")
 
 
 def region_of(word: str) -> Space | None:

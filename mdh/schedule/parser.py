@@ -11,7 +11,8 @@ from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.schedule.case_reader import read_case
 from mdh.schedule.cursor import Cursor
 from mdh.schedule.entry_reader import positive
-from mdh.schedule.model import Schedule, SizeCase, SizeHeader
+from mdh.schedule.loop_reader import read_loop
+from mdh.schedule.model import Schedule, Section, SizeCase, SizeHeader
 from mdh.schedule.names import KEYWORDS
 from mdh.schedule.sections_reader import Sections, unexpected_item
 from mdh.schedule.tokens import Token
@@ -19,7 +20,9 @@ from mdh.source import Source, Span
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*")
 _HEADERS = ("target", "program", "for", "small")
-_ITEM = "a step `(de-)comp(…)`, `fuse`, `where`, `stage`, `over`, `target`, `program`, `for` or `small`"
+_ITEM = (
+    "a step `(de-)comp(…)`, `fuse`, `where`, `stage`, `loop`, `over`, `target`, `program`, `for` or `small`"
+)
 
 
 def parse_schedule(source: Source) -> Schedule:
@@ -48,6 +51,7 @@ class _Items:
         self.once: dict[object, Span] = {}
         self.sections = Sections(cursor)
         self.cases: list[SizeCase] = []
+        self.loops: dict[str, Section] = {}
 
     def schedule(self) -> Schedule:
         return Schedule(
@@ -60,6 +64,7 @@ class _Items:
             self.places,
             self.trailing,
             tuple(self.cases),
+            loops=tuple(self.loops.values()),
         )
 
     def read(self) -> None:
@@ -68,8 +73,11 @@ class _Items:
             if self.sections.begin:
                 self._demand_alone(others=bool(self.cases))
                 self.sections.read()
+            elif self.cursor.at_word("loop"):
+                self._demand_alone(others=bool(self.cases))
+                read_loop(self.cursor, self.loops)
             elif self.cursor.at_word("over"):
-                self._demand_alone(others=bool(self.sections.found()))
+                self._demand_alone(others=bool(self.sections.found() or self.loops))
                 self.cases.append(read_case(self.cursor, self.cases))
             elif self.cursor.at_word(*_HEADERS):
                 self._header()

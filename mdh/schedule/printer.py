@@ -72,7 +72,7 @@ def print_schedule(schedule: Schedule) -> str:
     head += [f"target {schedule.target}"] if schedule.target is not None else []
     head += [f"program {schedule.program}"] if schedule.program is not None else []
     blocks = [head] if head else []
-    blocks += map(_section_block, schedule.sections)
+    blocks += map(_section_block, (*schedule.loops, *schedule.sections))
     blocks += map(_case_block, schedule.cases)
     blocks.append([_comment(line) for line in schedule.trailing])
     return "\n\n".join("\n".join(block) for block in blocks if block) + ("\n" if any(blocks) else "")
@@ -107,7 +107,9 @@ def _size_header(header: SizeHeader) -> str:
 
 
 def print_stage(section: Section) -> str:
-    """`stage T inline @once`: the line of a section, without its steps. Requires a name."""
+    """`stage T inline @once`, `loop t( i )`: the line of a section, without its steps. Requires a name."""
+    if section.counters:
+        return f"loop {section.name}( {', '.join(section.counters)} )"
     plain = section.how is How.KERNEL and not section.derived
     how = print_how(section.how)
     words = ["stage", str(section.name), *([] if plain else [how]), *map(print_attr, section.attrs)]
@@ -172,8 +174,8 @@ def _columns(fitting: list[tuple[str, str, str, str]], width: int) -> tuple[int,
 
 
 def _padded(parts: tuple[str, str, str, str], columns: tuple[int, int, int]) -> str:
-    filled = (part.ljust(column) for part, column in zip(parts, (*columns, 0), strict=True))
-    return " ".join(filled).rstrip()
+    each = zip(parts, (*columns, 0), strict=True)
+    return " ".join(part.ljust(column) for part, column in each if part or column).rstrip()
 
 
 def _wrapped(step: Step, parts: tuple[str, str, str, str]) -> list[str]:
@@ -196,9 +198,10 @@ def _groups(step: Step) -> tuple[str, str, str, str]:
     label = "" if step.label is None else f"{step.label}: "
     word = "(de/re)-comp" if step.slash else "(de-)comp"
     inputs, outputs = (", ".join(map(_entry, mems)) for mems in (step.inputs, step.outputs))
+    memory = f"( {inputs} ; {outputs} )" if inputs else f"( ; {outputs} )" if outputs else ""
     return (
         f"{label}{word}( {', '.join(map(_entry, step.tiles))} )",
-        f"( {inputs} ; {outputs} )" if inputs else f"( ; {outputs} )",
+        memory,
         f"( {', '.join(map(_entry, step.cores))} )",
         " ".join(map(print_attr, step.attrs)),
     )

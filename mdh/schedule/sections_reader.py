@@ -73,7 +73,7 @@ def _read_how(cursor: Cursor) -> How | Within | Hole | None:
     """What stands behind the name of a stage; None if its steps follow. Raises Failed S101."""
     if cursor.token.kind == "hole":
         # `?{inline, kernel}` has a set, `? { 1: … }` has steps
-        if cursor.look(1).text == "{" and cursor.look(2).text in tuple(How):
+        if cursor.look(1).text == "{" and cursor.look(2).text in (*How, "in"):
             return read_hole_in(cursor, HolePlace.STAGE)
         first = cursor.take()
         return Hole(first.text[1:] or None, None, cursor.since(first))

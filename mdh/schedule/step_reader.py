@@ -12,6 +12,10 @@ from mdh.schedule.model import Mem, Step
 
 _Entry = TypeVar("_Entry")
 GROUPS = "a step has three groups: `( tiles ) ( inputs ; outputs ) ( cores )`"
+LOOP_GROUPS = "a step of a loop has two groups: `( tiles ) ( cores )`"
+_COUNTS = ("no groups", "one group", "two", "three")
+_THREE, _TWO = ("first", "second", "third"), ("first", "second")
+_HELP = {_THREE: GROUPS, _TWO: LOOP_GROUPS}
 
 
 def at_step(cursor: Cursor) -> bool:
@@ -19,7 +23,8 @@ def at_step(cursor: Cursor) -> bool:
     return cursor.token.kind in {"comp", "int"}
 
 
-def read_step(cursor: Cursor) -> Step:
+def read_step(cursor: Cursor, *, memory: bool = True) -> Step:
+    """memory: whether the step has a group of memory entries; those of loops around stages have none."""
     first = cursor.token
     comments = cursor.comments_before(first.start)
     label: int | None = None
@@ -28,11 +33,13 @@ def read_step(cursor: Cursor) -> Step:
         cursor.expect(":", "`:` behind the label of a step")
         label = int(first.text)
     word = cursor.expect_kind("comp", "`(de-)comp` or `(de/re)-comp`")
-    tiles = _read_group(cursor, 1, TILE, read_tile)
-    inputs, outputs = _read_memories(cursor)
-    cores = _read_group(cursor, 3, CORE, read_core)
+    groups = _THREE if memory else _TWO
+    tiles = _read_group(cursor, 1, groups, TILE, read_tile)
+    inputs, outputs = _read_memories(cursor) if memory else ((), ())
+    cores = _read_group(cursor, len(groups), groups, CORE, read_core)
     if cursor.at("("):
-        raise fail("S112", "the step has more than three groups", cursor.span(cursor.token), help=GROUPS)
+        headline = f"the step has more than {_COUNTS[len(groups)]} groups"
+        raise fail("S112", headline, cursor.span(cursor.token), help=_HELP[groups])
     attrs = read_attributes(cursor, Site.STEP)
     span = cursor.since(first)
     inner = cursor.comments_before(cursor.previous.end)
@@ -55,30 +62,33 @@ def read_step(cursor: Cursor) -> Step:
     )
 
 
-def _begin_group(cursor: Cursor, number: int) -> None:
+def _begin_group(cursor: Cursor, number: int, groups: tuple[str, ...]) -> None:
+    """groups: the ordinals of all groups that the step has."""
     if not cursor.at("("):
         if cursor.token.kind in {"comp", "end", "int"} or cursor.at("@", "}"):
-            groups = "one group" if number == 2 else f"{number - 1} groups" if number > 1 else "no groups"
-            raise fail("S112", f"the step has {groups} of three", cursor.span(cursor.previous), help=GROUPS)
-        raise cursor.unexpected(f"`(` and the {('first', 'second', 'third')[number - 1]} group of the step")
+            there = "one group" if number == 2 else f"{number - 1} groups" if number > 1 else "no groups"
+            headline = f"the step has {there} of {_COUNTS[len(groups)]}"
+            raise fail("S112", headline, cursor.span(cursor.previous), help=_HELP[groups])
+        raise cursor.unexpected(f"`(` and the {groups[number - 1]} group of the step")
     cursor.open("(", "`(`")
 
 
 def _read_group(
-    cursor: Cursor, number: int, wanted: str, read: Callable[[Cursor], _Entry]
+    cursor: Cursor, number: int, groups: tuple[str, ...], wanted: str, read: Callable[[Cursor], _Entry]
 ) -> tuple[_Entry, ...]:
-    _begin_group(cursor, number)
+    _begin_group(cursor, number, groups)
     if cursor.at(")"):
         raise cursor.unexpected(wanted)
     entries = cursor.separated(lambda: read(cursor))
     if cursor.at(";"):
-        raise cursor.unexpected("`,` or `)`", "`;` separates inputs from outputs in the second group")
+        hint = "`;` separates inputs from outputs in the second group"
+        raise cursor.unexpected("`,` or `)`", hint if groups == _THREE else LOOP_GROUPS)
     cursor.close("`,`")
     return tuple(entries)
 
 
 def _read_memories(cursor: Cursor) -> tuple[tuple[Mem, ...], tuple[Mem, ...]]:
-    _begin_group(cursor, 2)
+    _begin_group(cursor, 2, _THREE)
     inputs: list[Mem] = []
     if not cursor.at(";"):
         inputs = cursor.separated(lambda: read_memory(cursor, Site.INPUT))

@@ -138,7 +138,7 @@ class C(OpenCL):
             return [f"{call};"]
         return [f"const {self.value_type(buf.dtype)} {scope.name(s.result)} = {call};"]
 
-    def barrier(self, s: Barrier) -> list[str]:
+    def barrier(self, s: Barrier, scope: PrintScope) -> list[str]:
         return []  # a group has one work-item
 
     def fence(self) -> str:

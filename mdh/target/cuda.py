@@ -186,7 +186,7 @@ class Cuda:
             return f"atomicAdd({where}, {value})"
         return f"{atomic_helper(op, dtype)}({where}, {value})"
 
-    def barrier(self, s: Barrier) -> list[str]:
+    def barrier(self, s: Barrier, scope: PrintScope) -> list[str]:
         note = f"  // {s.reason}" if s.reason else ""
         match s.scope:
             case SyncScope.CLUSTER:

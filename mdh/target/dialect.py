@@ -35,6 +35,8 @@ class PrintScope:
     """DM buffers that a While waits on: their loads are volatile."""
     grouped: bool = False
     """Warp groups multiply (wgmma)."""
+    handed: bool = False
+    """A thread may write an element of DM that another one has read before a barrier."""
     depth: int = 1
     """Braces around the statement that is printed."""
 
@@ -101,7 +103,7 @@ class Dialect(Protocol):
 
     def atomic(self, s: Atomic, scope: PrintScope) -> list[str]: ...
 
-    def barrier(self, s: Barrier) -> list[str]: ...
+    def barrier(self, s: Barrier, scope: PrintScope) -> list[str]: ...
 
     def fence(self) -> str: ...
 

@@ -207,9 +207,9 @@ class OpenCL:
             return [f"{call};"]
         return [f"const {self.value_type(buf.dtype)} {scope.name(s.result)} = {call};"]
 
-    def barrier(self, s: Barrier) -> list[str]:
+    def barrier(self, s: Barrier, scope: PrintScope) -> list[str]:
         fence = "CLK_LOCAL_MEM_FENCE"
-        if s.scope == SyncScope.DEVICE or SyncScope.DEVICE in s.reason:
+        if s.scope == SyncScope.DEVICE or SyncScope.DEVICE in s.reason or scope.handed:
             fence += " | CLK_GLOBAL_MEM_FENCE"
         return [f"barrier({fence});" + (f"  // {s.reason}" if s.reason else "")]
 

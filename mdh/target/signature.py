@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 from mdh.hardware import Space
-from mdh.ir.expr import Load, walk
+from mdh.ir.expr import Expr, Load, walk
 from mdh.ir.kernel import Alloc, Kernel, While
 from mdh.ir.matrix import GroupMma
 from mdh.ir.ranges import Known
-from mdh.ir.walk import statements
+from mdh.ir.walk import loaded, statements, stored
 from mdh.target.dialect import Dialect, PrintScope
 from mdh.target.statements import INDENT, WIDTH, block, indented
 from mdh.target.widest import widest_lanes
@@ -19,8 +19,9 @@ def scope_of(kernel: Kernel, names: Mapping[str, str]) -> PrintScope:
     buffers = {b.name: b for b in (*kernel.buffers, *kernel.constants, *shared)}
     grouped = any(isinstance(s, GroupMma) for s in statements(kernel.body))
     return PrintScope(
-        kernel, buffers, names, Known.of(kernel.launch), widest_lanes(kernel), spun_buffers(kernel), grouped
-    )
+        kernel, buffers, names, Known.of(kernel.launch), widest_lanes(kernel), spun_buffers(kernel), grouped,
+        _handed(kernel),
+    )  # fmt: skip
 
 
 def spun_buffers(kernel: Kernel) -> frozenset[str]:
@@ -28,6 +29,18 @@ def spun_buffers(kernel: Kernel) -> frozenset[str]:
     waits = [s.cond for s in statements(kernel.body) if isinstance(s, While)]
     loads = {n.buffer for cond in waits for n in walk(cond) if isinstance(n, Load)}
     return frozenset(b.name for b in kernel.buffers if b.volatile or b.name in loads)
+
+
+def _handed(kernel: Kernel) -> bool:
+    """Whether some element of DM is written and read by statements that do not name it alike: a term of a
+    reduction may read the element that it adds to."""
+    own = {b.name for b in kernel.buffers}
+    every = list(statements(kernel.body))
+    written: dict[str, set[tuple[Expr, ...]]] = {}
+    for a in (a for s in every for a in stored(s) if a.buffer in own):
+        written.setdefault(a.buffer, set()).add(a.index)
+    reads = (a for s in every for a in loaded(s) if a.buffer in written)
+    return any(a.index not in written[a.buffer] for a in reads)
 
 
 def assemble(

@@ -69,7 +69,7 @@ def statement(s: Stmt, scope: PrintScope, dialect: Dialect) -> list[str]:
         case If():
             return _if(s, scope, dialect)
         case Barrier():
-            return dialect.barrier(s)
+            return dialect.barrier(s, scope)
         case Fence():
             return [dialect.fence()]
         case Commit():

@@ -68,6 +68,11 @@ def test_integers_of_later_calls_are_looked_at() -> None:
     for wrong in (2.0, True, "2"):
         with pytest.raises(mdh.Failed) if wrong is not True else nullcontext():
             conv(image, weights, wrong, 3)
+    g = mdh.tc(MM, device="c").g
+    assert (g(5, 6, 7, A, B) == A @ B).all()
+    for sizes in ((4, 6, 7), (5, 6, 8)):
+        with pytest.raises(mdh.Failed, match="A104"):
+            g(*sizes, A, B)
 
 
 def test_explain_tells_what_the_verb_does() -> None:

@@ -374,5 +374,7 @@ class Lanes:
                 return np.asarray(self.value(vector))[:, n]
             case Call("fmax", (a, b), _):
                 return np.fmax(self.value(a), self.value(b))
+            case Call("exp" | "fabs" as fn, (arg,), _):
+                return np.asarray({"exp": np.exp, "fabs": np.abs}[fn](np.asarray(self.value(arg))))
             case _:
                 raise NotImplementedError(str(e))

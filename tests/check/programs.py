@@ -122,6 +122,15 @@ def conv(h: int = 16, r: int = 3) -> Program:
     return _program("conv", buffers, Stage("y", (Dim("i", h, CC), Dim("p", r, PW)), (), (result,)))
 
 
+def swept(n: int = 62) -> Program:
+    """One stage, y, in turns of j. Iterations of i do not depend on one another."""
+    text = f"""void swept(const float x[{n}][8], float y[{n}][8]) {{
+      for (int i = 0; i < {n}; i++)
+        for (int j = 1; j < 8; j++) y[i][j] = x[i][j] - y[i][j - 1] / 2;
+    }}"""
+    return read_program(Source("swept.c", text))
+
+
 def smoothed(n: int = 62, own: bool = True) -> Program:
     """Two stages, T and O, each a mean of three neighbours. own: T is an array of the function's own."""
     local, argument = (f"float T[{n + 2}];", "") if own else ("", f", float T[{n + 2}]")

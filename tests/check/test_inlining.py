@@ -147,15 +147,15 @@ def test_steps_of_a_reader_keep_the_kernel_of_what_it_reads() -> None:
     assert "stage T inline\n" in planned(program).text
 
 
-def test_the_space_has_both_ways() -> None:
+def test_the_space_has_all_ways() -> None:
     program, template = smoothed(), parsed(f"stage T ?\n{STEPS}")
     rest = default_for(program, H200, "cuda", given=template)
     space = make_space(program, template, H200, "cuda", default=rest)
-    assert [(v.name, v.values) for v in space.variables] == [("T.how", ("kernel", "inline"))]
+    assert [(v.name, v.values) for v in space.variables] == [("T.how", ("kernel", "inline", "in O:1"))]
     plans = [space.plan(space.unrank(n)) for n in range(space.count)]
     assert all(isinstance(p, Plan) for p in plans)
-    assert sorted(len(p.stages) for p in plans if isinstance(p, Plan)) == [1, 2]
-    assert all(space.plausible(space.unrank(n)) for n in range(2))
+    assert sorted(len(p.stages) for p in plans if isinstance(p, Plan)) == [1, 1, 2]
+    assert all(space.plausible(space.unrank(n)) for n in range(3))
 
 
 def test_spaces_and_neighbours_of_schedules_with_inline_stages() -> None:

@@ -22,7 +22,9 @@ from mdh.machine import load_machine
 from mdh.report.dump import dump_text
 from mdh.report.explain import as_json, explain_plan
 from mdh.report.text import explanation_text
+from mdh.schedule.binding import bind
 from mdh.schedule.parser import parse_schedule
+from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
 from mdh.tuner.space.identity import identity
@@ -150,6 +152,42 @@ def test_holes_of_both_are_refused() -> None:
     text = f"stage T in O:1 {{ 1: (de-)comp( ? ) ( ^ ; ^ ) ( ^ ) }}\n{reader}"
     with pytest.raises(Failed, match="both have holes"):
         make_space(read(), parse_schedule(Source("s.mdh", text)), H100, "cuda")
+
+
+def test_a_hole_offers_the_steps_that_stage_it() -> None:
+    reader = READER.replace("( 16 )", "( ?{8,16} )")
+    given = parse_schedule(Source("s.mdh", f"stage T ?\n{reader}"))
+    rest = default_for(read(), H100, "cuda", given=given)
+    space = make_space(read(), given, H100, "cuda", default=rest)
+    assert space.variables[0].values == ("kernel", "inline", "in O:1")
+    found = []
+    for n in range(space.count):
+        point = space.unrank(n)
+        assert space.rank(point) == n
+        plan = space.plan(point)
+        assert isinstance(plan, Plan)
+        found.append((point[0], len(plan.stages), len(plan.stages[-1].inner)))
+        assert planned(read(), plan.text).text == plan.text
+    ways = [("kernel", 2, 0), ("inline", 1, 0), ("in O:1", 1, 1)]
+    assert sorted(found) == sorted(2 * ways)
+
+
+def test_a_named_hole_takes_a_step() -> None:
+    given = parse_schedule(Source("s.mdh", f"stage T ?how{{kernel, in O:1}}\n{READER}"))
+    assert parse_schedule(Source("again.mdh", print_schedule(given))) == given
+    bound = bind(given, {"how": "in O:1"})
+    default = default_for(read(), H100, "cuda", given=bound)
+    plan = check(read(), bound, H100, "cuda", default=default)
+    assert [x.stage.name for x in plan.stages[0].inner] == ["T"]
+    with pytest.raises(Failed, match="does not take the value"):
+        bind(given, {"how": "in O:2"})
+
+
+def test_no_step_is_offered_where_none_stages_it() -> None:
+    given = parse_schedule(Source("s.mdh", "stage T ?"))
+    rest = default_for(read(), H100, "cuda", given=given)
+    space = make_space(read(), given, H100, "cuda", default=rest)
+    assert space.variables[0].values == ("kernel", "inline")
 
 
 def test_a_tile_around_it_serves_what_it_reads() -> None:

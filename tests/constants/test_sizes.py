@@ -70,3 +70,31 @@ def test_random_sizes(seed: int) -> None:
     first = dict(list(one.sizes.items())[:1])
     left = {n: v for n, v in one.sizes.items() if n not in first}
     assert sizes_of_constants(source, {**defines, **first}, None) == left
+
+
+ENUMERATED = """
+enum { N = 3, M = N + 1 };
+static const float w[N][M - 2] = {{1, 2}, {3, 0}, {5, 6}};
+void f(const float x[M - 2], float y[N]) {
+  for (int i = 0; i < N; i++) {
+    y[i] = 0;
+    for (int j = 0; j < M - 2; j++)
+      y[i] += w[i][j] * x[j];
+  }
+}
+"""
+
+
+def test_extents_of_constants_may_be_those_of_an_enumeration() -> None:
+    y = mdh.c(ENUMERATED).f(np.array([2, 3], np.float32), np.empty(3, np.float32))
+    assert y.tolist() == [8, 6, 28]
+
+
+PRODUCT = "def g(float(M,K) A, float(K,N) B) -> (C) { C(i,j) +=! A(i,k) * B(k,j) }\n"
+
+
+@pytest.mark.parametrize("machine", ["h100", "generic-cpu"])
+@pytest.mark.parametrize("rows", [1, 2, 9, 17, 64])
+def test_a_packed_factor_of_a_product(rows: int, machine: str) -> None:
+    pattern = (np.arange(5 * 33) % 3 > 0).reshape(5, 33)
+    mdh.check(Source("g.tc", PRODUCT), machine=machine, defines={"M": rows}, patterns={"B": pattern})

@@ -100,6 +100,19 @@ def test_widen_leaves_what_may_be_misaligned() -> None:
     assert widen((Alloc(ROW), copy), {"M": MEMORY}, set()) == (Alloc(ROW), copy)
 
 
+def test_widen_reads_no_row_that_only_a_condition_keeps_inside() -> None:
+    """A row is read whatever the condition inside of a value says."""
+    at = add(Binary("*", TID, Const(8, I32), I32), Var("i"))
+    inside = Binary("<", at, Const(60, I32), I32)
+    value = Select(inside, Load("A", (add(at, Const(4, I32)),), F32), Const(0.0, F32), F32)
+    body = (loop("i", 8, Store("M", (at,), value), kind=ForKind.UNROLL),)
+    bufs = {"M": MEMORY, "A": replace(MEMORY, name="A")}
+    for guarded_reads, found in (((), ["A", "M"]), (("A",), ["M"])):
+        wide = widen(body, bufs, set(), frozenset(guarded_reads))
+        moves = [s for s in statements(wide) if isinstance(s, Move)]
+        assert sorted({m.src for m in moves} & {"A"} | {m.dst for m in moves} & {"M"}) == found
+
+
 def guarded(cond: Expr) -> For:
     at = add(Binary("*", TID, Const(8, I32), I32), Var("i"))
     store = Store("M", (at,), Load("R", (Var("i"),), F32))

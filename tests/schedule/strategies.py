@@ -186,7 +186,9 @@ def _sections(draw: st.DrawFn) -> tuple[Section, ...]:
 def _named(draw: st.DrawFn, name: str) -> Section:
     """With steps, or with words for the way of the stage, or with both."""
     ways = st.none() | st.permutations([how.value for how in How]).map(tuple)
-    open_ways = st.builds(Hole, st.none() | _names, ways | st.just(("inline",)))
+    inside = st.builds("in {}:{}".format, _names, st.integers(0, 99))
+    some = st.lists(st.sampled_from(How).map(str) | inside, min_size=1, max_size=3, unique=True).map(tuple)
+    open_ways = st.builds(Hole, st.none() | _names, ways | some)
     how = draw(st.sampled_from(How) | open_ways | st.builds(Within, _names, st.integers(0, 99)))
     attrs = draw(st.just(()) | st.just((Attr("once"),)))
     derived = not isinstance(how, Within) and draw(st.booleans())

@@ -266,6 +266,13 @@ KNOWN: Mapping[str, tuple[str, str]] = {
     "narrow_minimum_under_a_condition": ("void f(const int y[N], int8_t w[N]) {"
         " for (int i = 0; i < N; i++) for (int j = 0; j < M; j++)"
         " if (y[i] < 1u) w[i] = w[i] <= 1 ? w[i] : 1; }", ANY),
+    # one term of a sum reads the element that it adds to, and no other one adds to it
+    "the_only_term_reads_its_sum": ("void f(const int y[N], int A[N][N]) { for (int i = 0; i < N; i++)"
+        " for (int j = 0; j < 2 - i; j++) { for (int k = 0; k < j; k++) A[i][j] += A[i][k] & A[k][j];"
+        " A[i][j] = A[i][j] / (A[j][j] > 1 ? 3 : 1); } }", "right"),
+    "one_term_reads_its_sum": ("void f(const int w[N], const int B[N][M], int z[N]) {"
+        " for (int i = 0; i < N - 1; i++) for (int j = i + 1; j < M; j++)"
+        " z[i] += z[N - 1 - i] == B[i][j] ? w[i] : B[i][M - 1 - j]; }", "right"),
     # a loop of one iteration
     "scatter_once": ("void f(int w[N], const int p[1]) { for (int i = 0; i < 1; i++) w[p[i]] = 1; }", ANY),
     "histogram_once": ("void f(float h[16], const uint8_t g[1]) {"

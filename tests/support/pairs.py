@@ -47,10 +47,11 @@ _DEFAULTS: dict[tuple[object, ...], tuple[Program, Machine, Schedule]] = {}
 
 def default_of(program: Program, machine: Machine, target: str, given: Schedule | None = None) -> Schedule:
     """The default schedule beside a given one. It is derived once for all schedules of a program that have
-    steps for the same stages. Raises Failed."""
+    steps for the same stages, and the same loops. Raises Failed."""
     sections = () if given is None else given.sections
     ways = frozenset((s.name, s.how, s.derived) for s in sections)
-    key = (id(program), id(machine), target, ways)
+    loops = () if given is None else given.loops
+    key = (id(program), id(machine), target, ways, loops)
     if key not in _DEFAULTS:
         if len(_DEFAULTS) >= 256:
             _DEFAULTS.clear()

@@ -4,8 +4,9 @@ A program has loops over sizes that are parameters of the function. Some stay op
 and judged at each size against the program that is read for it alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from random import Random
 
 from mdh.api.kernel import at_sizes
@@ -21,6 +22,7 @@ from mdh.lower.run import lower
 from mdh.machine import Machine
 from mdh.pipeline import Pipeline
 from mdh.reference.numbers import numpy_dtype
+from mdh.schedule.cases import Table
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
@@ -241,10 +243,17 @@ def run_open_pair(seed: int, device: Device, machine: Machine) -> tuple[Outcome,
 
 def run_at_sizes(plan: Plan, random: OpenProgram, device: Device, seed: int) -> Outcome:
     """Builds once and runs at some sizes: the first outcome that is not `equal`, or that."""
+    count = 3 if device.spec == "oclgrind" else SIZES
+    return run_at(plan, random, device, seed, some_sizes(plan.program.opens, seed, count))
+
+
+def run_at(
+    plan: Plan, random: OpenProgram, device: Device, seed: int, points: Iterable[dict[str, int]]
+) -> Outcome:
+    """The same at these sizes."""
     try:
         built = device.build(emit(lower(plan), plan.program))
-        count = 3 if device.spec == "oclgrind" else SIZES
-        for n, sizes in enumerate(some_sizes(plan.program.opens, seed, count)):
+        for n, sizes in enumerate(points):
             program = read_program(random.source, defines={**random.defines, **sizes})
             same_shapes(at_sizes(plan.program, sizes), program)
             arrays = random_arrays(program, seed + n, "exact" if n % 2 == 0 else "random", {})
@@ -262,6 +271,28 @@ def run_at_sizes(plan: Plan, random: OpenProgram, device: Device, seed: int) -> 
                 return Outcome(outcome.kind, f"{sizes}: {outcome.detail}")
     except Failed as failed:
         return Outcome("report", "; ".join(f"{d.code}: {d.headline}" for d in failed.diagnostics)[:600])
+    return Outcome("equal")
+
+
+def run_table(random: OpenProgram, table: Table, device: Device, seed: int, count: int) -> Outcome:
+    """Builds the cases of a table and runs them at the ends of their ranges, and at some sizes of all."""
+    whole = Pipeline().read(random.source, defines=random.defines)
+    points = [
+        {r.name: n for r, n in zip(table.ranges(case), ends, strict=True)}
+        for case in table.cases
+        for ends in product(*({r.least, r.most} for r in table.ranges(case)))
+    ]
+    points += some_sizes(whole.opens, seed, count)
+    for case in table.cases:
+        program = Pipeline().read(random.source, defines=random.defines, ranges=table.ranges(case))
+        plan = Pipeline().check(program, table.alone(case), device.machine, device.target).plan
+        mine = [
+            point for n, point in enumerate(points) if table.at(point) is case and point not in points[:n]
+        ]
+        if mine:
+            outcome = run_at(plan, random, device, seed, mine)
+            if outcome.kind != "equal":
+                return outcome
     return Outcome("equal")
 
 

@@ -14,21 +14,25 @@ from mdh.ir.walk import allocated, with_bodies
 from mdh.lower.passes.widen import wide_loop
 
 
-def widen_atomics(body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str]) -> tuple[Stmt, ...]:
-    """`bufs`: DM and SM buffers by name; `names`: names in use, new ones are added."""
-    return _walk(body, {**bufs, **allocated(body)}, names)
+def widen_atomics(
+    body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str], guarded: frozenset[str]
+) -> tuple[Stmt, ...]:
+    """As `widen`."""
+    return _walk(body, {**bufs, **allocated(body)}, names, guarded)
 
 
-def _walk(body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str]) -> tuple[Stmt, ...]:
+def _walk(
+    body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str], guarded: frozenset[str]
+) -> tuple[Stmt, ...]:
     out: list[Stmt] = []
     for s in body:
         added = _only_addition(s, bufs)
         if isinstance(s, For) and added is not None:
-            wide = wide_loop(_with(s, Store(added.buffer, added.index, added.value)), bufs, names)
+            wide = wide_loop(_with(s, Store(added.buffer, added.index, added.value)), bufs, names, guarded)
             if wide is not None:
                 out.extend(_additions(tuple(wide), added.buffer))
                 continue
-        out.append(with_bodies(s, lambda b: _walk(b, bufs, names)))
+        out.append(with_bodies(s, lambda b: _walk(b, bufs, names, guarded)))
     return tuple(out)
 
 

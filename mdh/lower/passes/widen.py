@@ -7,15 +7,37 @@ the body becomes one a vector, where it is proven to say the same of all element
 the width has each aligned vector on one side.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from mdh.hardware import CacheHint, Engine, Space
 from mdh.ir.affine import Affine, from_expr, offset
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Const, Expr, Load, Var, loads, map_children, substitute, walk
+from mdh.ir.expr import (
+    Binary,
+    Const,
+    Expr,
+    Load,
+    Select,
+    Var,
+    children,
+    loads,
+    map_children,
+    substitute,
+    walk,
+)
 from mdh.ir.kernel import Alloc, Buf, Comment, For, ForKind, If, Let, Move, Stmt, Store
 from mdh.ir.names import fresh
-from mdh.ir.walk import BufferElement, allocated, loaded, map_expressions, statements, stored, with_bodies
+from mdh.ir.walk import (
+    BufferElement,
+    allocated,
+    expressions,
+    loaded,
+    map_expressions,
+    statements,
+    stored,
+    with_bodies,
+)
 from mdh.lower.passes.simplify import fold
 
 MOST_TRIPS = 64
@@ -24,12 +46,17 @@ WIDEST = 16
 """Bytes of the widest access of a thread."""
 
 
-def widen(body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str]) -> tuple[Stmt, ...]:
-    """`bufs`: DM and SM buffers by name; `names`: names in use, new ones are added."""
-    return _walk(body, {**bufs, **allocated(body)}, names)
+def widen(
+    body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str], guarded: frozenset[str] = frozenset()
+) -> tuple[Stmt, ...]:
+    """`bufs`: DM and SM buffers by name; `names`: names in use, new ones are added; `guarded`: buffers that
+    are read beyond their ends but for the conditions around the reads."""
+    return _walk(body, {**bufs, **allocated(body)}, names, guarded)
 
 
-def _walk(body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str]) -> tuple[Stmt, ...]:
+def _walk(
+    body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str], guarded: frozenset[str]
+) -> tuple[Stmt, ...]:
     out: list[Stmt] = []
     for s in body:
         if isinstance(s, For) and s.kind is ForKind.UNROLL and s.factor == 0:
@@ -37,26 +64,28 @@ def _walk(body: tuple[Stmt, ...], bufs: dict[str, Buf], names: set[str]) -> tupl
             asked = any(isinstance(t, Store) and t.vec for t in statements(s.body))
             said = [t for t in s.body if isinstance(t, Comment)] if asked else []
             plain = replace(s, body=tuple(t for t in s.body if t not in said))
-            new = wide_loop(plain, bufs, names)
+            new = wide_loop(plain, bufs, names, guarded)
             if new is not None:
                 out.extend((*said, *new))
                 continue
-        out.append(with_bodies(s, lambda b: _walk(b, bufs, names)))
+        out.append(with_bodies(s, lambda b: _walk(b, bufs, names, guarded)))
     return tuple(out)
 
 
-def wide_loop(loop: For, bufs: dict[str, Buf], names: set[str]) -> list[Stmt] | None:
-    """An unrolled loop with wide accesses, None where it has none."""
+def wide_loop(
+    loop: For, bufs: dict[str, Buf], names: set[str], guarded: frozenset[str] = frozenset()
+) -> list[Stmt] | None:
+    """An unrolled loop with wide accesses, None where it has none. guarded: as of `widen`."""
     n = _trips(loop)
     if not n:
         return None
     match loop.body:
         case (If(cond, then, ()),) if _simple(then) and not any(loads(cond)):
             most = _same_side(cond, loop.var, n)
-            new = _widened(replace(loop, body=then), n, bufs, names, most) if most > 1 else None
+            new = _widened(replace(loop, body=then), n, bufs, names, guarded, most) if most > 1 else None
             return None if new is None else _behind(cond, loop.var, new)
         case body if _simple(body):
-            return _widened(loop, n, bufs, names)
+            return _widened(loop, n, bufs, names, guarded)
     return None
 
 
@@ -107,10 +136,13 @@ def _scalar(s: Stmt) -> bool:
 
 
 def _widened(
-    loop: For, n: int, bufs: dict[str, Buf], names: set[str], most: int = WIDEST
+    loop: For, n: int, bufs: dict[str, Buf], names: set[str], guarded: frozenset[str], most: int = WIDEST
 ) -> list[Stmt] | None:
-    """The loop over scalar statements with accesses of `most` elements at most."""
+    """The loop over scalar statements with accesses of `most` elements at most. A row is read before any
+    condition inside of a value is asked."""
+    surely = set(_surely(loop.body))
     reads = [a for a in _reads(loop.body) if _memory(bufs, a)]
+    reads = [a for a in reads if a.buffer not in guarded or a in surely]
     stores = [a for a in _writes(loop.body) if _memory(bufs, a)]
     if {a.buffer for a in reads} & {a.buffer for a in stores}:
         reads = []
@@ -138,6 +170,28 @@ def _memory(bufs: dict[str, Buf], a: BufferElement) -> bool:
 
 def _reads(body: tuple[Stmt, ...]) -> list[BufferElement]:
     return list(dict.fromkeys(a for s in body for a in loaded(s)))
+
+
+def _surely(body: tuple[Stmt, ...]) -> Iterator[BufferElement]:
+    """What statements read whatever the conditions inside of their values say."""
+    for s in body:
+        if isinstance(s, Move):
+            yield BufferElement(s.src, s.src_index)
+        for e in expressions(s):
+            yield from _outside_conditions(e)
+
+
+def _outside_conditions(e: Expr) -> Iterator[BufferElement]:
+    match e:
+        case Select(cond, _, _, _):
+            yield from _outside_conditions(cond)
+        case Binary("&&" | "||", first, _, _):
+            yield from _outside_conditions(first)
+        case _:
+            if isinstance(e, Load):
+                yield BufferElement(e.buffer, e.index)
+            for child in children(e):
+                yield from _outside_conditions(child)
 
 
 def _writes(body: tuple[Stmt, ...]) -> list[BufferElement]:

@@ -51,13 +51,12 @@ class Statements(Expressions):
 
     def function(self, f: Function) -> Do:
         """A closure that runs the whole function once."""
-        constants = [self.declaration(d) for d in f.constants]
+        for d in f.constants:
+            # at once, since extents of later ones and of parameters may name it
+            self.declaration(d)()
         for p in f.parameters:
             if not p.extents and not p.pointer:
                 self.scalar_parameter(p)
-        for do in constants:
-            # extents may name them
-            do()
         for p in f.parameters:
             if p.extents or p.pointer:
                 self._array_parameter(p)

@@ -16,6 +16,7 @@ from mdh.schedule.default.contraction import contraction, find_contraction
 from mdh.schedule.default.fusing import joined
 from mdh.schedule.default.joining import joining_of
 from mdh.schedule.default.map import map_stage
+from mdh.schedule.default.outline import ScheduleBuilder
 from mdh.schedule.default.reduction import reduction
 from mdh.schedule.default.scan import scan
 from mdh.schedule.default.scatter import scatter
@@ -39,6 +40,13 @@ def default_section(
     program: Program, stage: Stage, machine: Machine, target: str, *, deterministic: bool = False
 ) -> Section:
     """The steps of one stage. target: `cuda`, `opencl` or `c`; deterministic: as for the schedule."""
+    return default_outline(program, stage, machine, target, deterministic=deterministic).section(stage.name)
+
+
+def default_outline(
+    program: Program, stage: Stage, machine: Machine, target: str, *, deterministic: bool = False
+) -> ScheduleBuilder:
+    """The same, with what chose them."""
     shape = Shape(program, stage)
     joining = Joining.KERNEL if deterministic else joining_of(shape, machine, target)
     if stage.scattered:
@@ -57,7 +65,7 @@ def default_section(
         outline = stencil(shape, machine)
     else:
         outline = map_stage(joined(shape), machine)
-    return outline.section(stage.name)
+    return outline
 
 
 def _inside(shape: Shape, machine: Machine) -> Shape:

@@ -93,7 +93,12 @@ def contraction(
     if same is None:
         return plain[0]
     one = contraction_gpu(whole, same, machine, target, joining)
-    return one[0] if _better(one, plain, same) else plain[0]
+    if not _better(one, plain, same):
+        return plain[0]
+    estimate = one[0].estimate
+    if estimate is not None:
+        one[0].estimate = lambda there: estimate(joined(there))
+    return one[0]
 
 
 def _better(one: Timed, plain: Timed, found: Contraction) -> bool:

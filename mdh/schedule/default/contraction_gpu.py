@@ -152,7 +152,9 @@ def _by_threads(shape: Shape, found: Contraction, machine: Machine, joining: Joi
     taken, _, turned, best = min((time(*one), n, *one) for n, one in enumerate(every))
     if along is not None and along[1] < taken:
         return along
-    return outline_of(shape, turned, machine, best), taken
+    outline = outline_of(shape, turned, machine, best)
+    outline.estimate = lambda there: seconds(work_of(there, turned, machine, best), machine, costs)
+    return outline, taken
 
 
 def outline_of(shape: Shape, found: Contraction, machine: Machine, plan: LadderTiling) -> ScheduleBuilder:

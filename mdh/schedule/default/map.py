@@ -133,7 +133,7 @@ def _positioned(shape: Shape, result: Result) -> bool:
     return all(t.bits == 32 for t in result.types) and prod(shape.extents) < 1 << 31
 
 
-def _wide(shape: Shape, x: int) -> int:
+def wide_elements(shape: Shape, x: int) -> int:
     """Contiguous elements of one thread: 4, or 2 of 8 bytes, if rows keep their alignment; else 1."""
     width = 4 if shape.value_bytes <= 4 else 2
     accesses = [a for a in (*shape.writes, *shape.reads) if shape.uses(a, x)]
@@ -156,7 +156,7 @@ def _aligned(shape: Shape, access: ShapeAccess, x: int, width: int) -> bool:
 def _map_gpu(outline: ScheduleBuilder, x: int, machine: Machine) -> None:
     """Each block writes whole rows, and each thread up to four elements."""
     shape, extents = outline.shape, outline.shape.extents
-    wide = _wide(shape, x)
+    wide = wide_elements(shape, x)
     y = neighbour(shape, x)
     columns = min(THREADS, power_up(ceil_div(extents[x], wide)))
     rows = 1 if y is None else min(THREADS // columns, power_up(extents[y]))

@@ -1,6 +1,6 @@
 """Builds a section step by step, with `^` wherever nothing changes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from mdh.hardware import Layer, Space
 from mdh.ir.atoms import Atom
@@ -40,10 +40,12 @@ def _loops(before: Sequence[int], after: Sequence[int], units: Mapping[int, Unit
 
 
 class ScheduleBuilder:
-    """The steps so far. `tiles` are the current tiles, which the next step splits."""
+    """The steps so far. `tiles` are the current tiles, which the next step splits. estimate: seconds of the
+    steps for the stage with other extents, by what chose them; None if they were not chosen by times."""
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
+        self.estimate: Callable[[Shape], float] | None = None
         self.tiles = list(shape.extents)
         self.steps: list[Step] = []
 

@@ -170,12 +170,15 @@ class Shape:
         return max((t.bytes for r in self.stage.results for t in r.types), default=4)
 
     def footprint(self, buffer: str, tiles: dict[int, int]) -> int:
-        """Elements of the bounding box of all accesses while dimensions run over `tiles` (absent: 1)."""
+        """Elements of the bounding box of all accesses while dimensions run over `tiles` (absent: 1). Data as
+        an index may have any value."""
         ranges = {d.name: (0, tiles.get(i, 1) - 1) for i, d in enumerate(self.stage.dims)}
         elements = 1
-        for p in range(len(self.program.buffer_of[buffer].shape)):
-            bounds = [f.bounds(ranges) for a in self.reads_of(buffer) if (f := a.index[p]) is not None]
-            elements *= max(hi for _, hi in bounds) - min(lo for lo, _ in bounds) + 1
+        for p, extent in enumerate(self.program.buffer_of[buffer].shape):
+            found = [a.index[p] for a in self.reads_of(buffer)]
+            bounds = [f.bounds(ranges) for f in found if f is not None]
+            whole = len(bounds) < len(found)
+            elements *= extent if whole else max(hi for _, hi in bounds) - min(lo for lo, _ in bounds) + 1
         return elements
 
     @cached_property

@@ -87,7 +87,11 @@ def best_vector_plan(
         return seconds(work_of(shape, *one, machine), machine, VECTORS)
 
     best = min(vector_plans(shape, vectors, machine, joining), key=time, default=None)
-    return None if best is None else (outline_of(shape, *best, machine), time(best))
+    if best is None:
+        return None
+    outline = outline_of(shape, *best, machine)
+    outline.estimate = lambda there: seconds(work_of(there, *best, machine), machine, VECTORS)
+    return outline, time(best)
 
 
 def vector_plans(

@@ -48,7 +48,7 @@ def fitting_atoms(stage: Stage, section: Section, machine: Machine) -> tuple[Ato
     """Those of the machine that multiply and add what the stage does, and are issued by the units that the
     section splits over: warps, or warp groups."""
     reads = summed_reads(stage)
-    if isinstance(reads, str):
+    if isinstance(reads, str) or not section.steps:
         return ()
     said = CONSENTS if any(a.name == "as" for a in section.steps[-1].attrs) else ()
     left, right = (factor_type(f.dtype, said) for f in reads[:2])

@@ -4,11 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mdh.checker.fusing import stage_in, view_of
-from mdh.checker.inlining import staged
-from mdh.checker.inner import Whole, view_for
+from mdh.checker.parallel_loops import shared_loops
 from mdh.checker.rules import SHAPE_RULES
-from mdh.checker.run import check_stage, supported
+from mdh.checker.run import supported
 from mdh.checker.subject import Draft
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.hardware import Layer
@@ -17,8 +15,7 @@ from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.results.trial import Value
 from mdh.results.variable import Kind, Variable
-from mdh.schedule.holes import section_holes
-from mdh.schedule.model import BufferPlace, Caret, ForEntry, Hole, Schedule, Section, Unit, Within
+from mdh.schedule.model import BufferPlace, Caret, ForEntry, Hole, Schedule, Section, Unit
 from mdh.tuner.space.atoms import divided_tiles
 from mdh.tuner.space.chain import Chain, ChainStep, Choice, words_of
 from mdh.tuner.space.conditions import Condition, number_chain, on_numbers
@@ -29,7 +26,8 @@ from mdh.tuner.space.exact import Joint
 from mdh.tuner.space.frames import BLOCK, GRID, THREAD, Nesting
 from mdh.tuner.space.free import Given, VariableGroup, layout_groups
 from mdh.tuner.space.ladder import Ladder, Memory, code_order
-from mdh.tuner.space.places import Namer, VariablePlace
+from mdh.tuner.space.places import VariablePlace
+from mdh.tuner.space.sections import Seen, named_sections, own_sections
 from mdh.tuner.space.signature import Bounds
 from mdh.tuner.space.space import ExactSpace, Loops
 from mdh.tuner.space.tally import TooManyError
@@ -39,8 +37,6 @@ SPLITS = (
     (5, (GRID, BLOCK + THREAD)),
 )
 """Bands of layers, the finest first, and the factor by which they multiply the work of counting."""
-Seen = tuple[Program, Stage, Section]
-"""A section, and the program and stage as it sees them: with its fused dimensions as one."""
 MOST_WORK = 400_000
 """The most sums of a count; they take about half a second."""
 
@@ -60,8 +56,9 @@ def make_space(
     if no choice of values is structurally legal.
     """
     supported(machine, target)
-    sections, inline, openings = _named(
-        program, schedule, machine, default, target, deterministic=deterministic
+    shared = shared_loops(program, schedule, default, holes=True)
+    sections, inline, openings = named_sections(
+        program, schedule, machine, default, target, shared, deterministic=deterministic
     )
     _shape(sections, machine, target, deterministic)
     seen = LANGUAGES[target].seen(machine)
@@ -75,7 +72,11 @@ def make_space(
         plain = Joint(joint.chains, joint.groups, None, joint.conditions)
         stages = [stage for _, stage, _ in sections]
         raise Failed(*explain_empty(plain, build.names, openings, stages))
-    template = replace(schedule, sections=(*(section for _, _, section in sections), *inline))
+    template = replace(
+        schedule,
+        sections=(*own_sections(sections, shared), *inline),
+        loops=tuple(section for _, _, section in sections if section.counters),
+    )
     return ExactSpace(
         program, machine, target, deterministic, build.variables(joint), template,
         tuple(build.constants.items()), joint, build.loops,
@@ -99,41 +100,6 @@ def nested(plain: Joint, orders: Sequence[Sequence[int]]) -> Joint:
             nestings = tuple(Nesting.of(m, orders[s], bands) for m, s in zip(members, stages, strict=True))
             return Joint(plain.chains, plain.groups, nestings, plain.conditions)
     return plain
-
-
-def _named(
-    program: Program, schedule: Schedule, machine: Machine, default: Schedule | None, target: str,
-    *, deterministic: bool,
-) -> tuple[list[Seen], tuple[Section, ...], list[VariablePlace]]:  # fmt: skip
-    """The sections of stages with steps to choose, with every hole named; those of the others; and the places
-    of the holes. A stage that is inline only by the value of a hole counts as one with a kernel. Steps of a
-    stage inside of another one, if they have no holes, are legal or not with the other one's."""
-    seen_as = LANGUAGES[target].seen(machine)
-    whole = staged(program, schedule, machine, default)
-    openings: list[VariablePlace] = []
-    sections: list[Seen] = []
-    taken: set[str] = set()
-    several = len(program.stages) > 1
-    boxes = Whole(whole.program, {s.name: x for s, x in whole.kernels}, seen_as, check_stage)
-    apart: set[str] = set()
-    for stage, section in whole.kernels:
-        prefix = f"{stage.name}." if several else ""
-        if isinstance(section.how, Within):
-            if not section_holes(section):
-                apart.add(stage.name)
-                continue
-            box = view_for(boxes, stage.name, target, deterministic=deterministic)
-            view, seen = box.program, box.stage
-        else:
-            view = view_of(whole.program, stage, section)
-            seen = stage_in(view, stage.name)
-        namer = Namer(view, seen, prefix, taken)
-        name = stage.name if several else None
-        sections.append((view, seen, replace(namer.section(section), name=name)))
-        openings.extend(namer.openings)
-    kernels = {stage.name for stage, _ in whole.kernels} - apart
-    inline = tuple(s for s in whole.sections if several and s.name not in kernels)
-    return sections, inline, openings
 
 
 def _shape(sections: Sequence[Seen], machine: Machine, target: str, deterministic: bool) -> None:

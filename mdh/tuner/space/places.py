@@ -64,14 +64,19 @@ class Namer:
     stage: Stage
     prefix: str
     taken: set[str]
+    ways: tuple[str, ...] = ()
+    """Of computing the stage inside of others, in words."""
     openings: list[VariablePlace] = field(default_factory=list)
     step: int = 0
     label: str = ""
+    above: int = 0
+    """Steps in front that are those of a loop around the stage."""
 
     def section(self, section: Section) -> Section:
         steps = []
         for number, step in enumerate(section.steps):
-            self.step, self.label = number, str(number + 1 if step.label is None else step.label)
+            label = number + 1 if step.label is None else step.label
+            self.step, self.label = number, str(label - self.above if label else label)
             steps.append(self._step(step))
         return replace(section, how=self._how(section), steps=tuple(steps))
 
@@ -81,7 +86,7 @@ class Namer:
         if not isinstance(how, Hole):
             return how
         name = how.name or self._fresh(f"{self.stage.name}.how")
-        ways = how.values or tuple(way.value for way in How)
+        ways = how.values or (*(way.value for way in How), *self.ways)
         named = how.name is not None
         self.openings.append(
             VariablePlace(name, "stage", ways, self.stage.name, 0, named=named, span=how.span)

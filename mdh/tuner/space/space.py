@@ -9,6 +9,7 @@ from random import Random
 from mdh.checker.entries import RM_ATTRS, SM_ATTRS
 from mdh.checker.fusing import stage_in, view_of
 from mdh.checker.inlining import staged
+from mdh.checker.parallel_loops import shared_loops
 from mdh.checker.run import check
 from mdh.diagnostics import Failed
 from mdh.hardware import THREADED, Space
@@ -137,7 +138,7 @@ class ExactSpace:
     def plausible(self, point: Point) -> bool:
         """False where the checker would refuse the point for reasons that its values alone show; cheap."""
         values = dict(enumerate(point))
-        if How.INLINE in point:
+        if any(isinstance(v, str) and (v == How.INLINE or v.startswith("in ")) for v in point):
             # the outlines are those of stages with kernels
             return True
         return all(outline.plausible(values) for outline in self._outlines)
@@ -184,6 +185,8 @@ class ExactSpace:
         machine = LANGUAGES[self.target].seen(self.machine)
         whole = staged(self.program, self.template, self.machine, None)
         out = []
+        loops = shared_loops(self.program, self.template, None, holes=True)
+        around = {name: x for x in loops for name in x.loop.stages}
         counted = [(x, y) for x, y in whole.kernels if not isinstance(y.how, Within) or section_holes(y)]
         for s, (stage, section) in enumerate(counted):
             if isinstance(section.how, Within):
@@ -192,7 +195,10 @@ class ExactSpace:
             mine = stage_in(view, stage.name)
             dims = self.joint.dimensions(s, len(mine.dims))
             constants = dict(self.constants)
-            out.append(StageOutline(view, mine, section, dims, names, constants, machine))
+            loop = around.get(stage.name)
+            steps = section.steps if loop is None else loop.around(view, mine, section)
+            every = replace(section, steps=steps)
+            out.append(StageOutline(view, mine, every, dims, names, constants, machine))
         return tuple(out)
 
     def nearest(self, wish: Sequence[Value | None]) -> Point:

@@ -1,6 +1,6 @@
 """Rules about the form of steps: their names, numbers, layers, attributes and sizes."""
 
-from tests.check.programs import dot, matmul, matmul_constant, open_matmul, smoothed
+from tests.check.programs import dot, matmul, matmul_constant, open_matmul, smoothed, swept
 from tests.check.rule_cases.case import Case
 
 INNER = "stage O { 1: (de-)comp( 8 ) ( T:SM[1] ; ^ ) ( BLK.x ) 2: (de-)comp( %d ) ( ^ ; ^ ) ( THR.x ) }"
@@ -145,6 +145,11 @@ CASES = (
         ["K124 1:9"],
     ),
     Case(smoothed(), f"stage T in O:1 {{ (de-)comp( 1 ) ( ^ ; ^ ) ( THR.x ) }}\n{INNER % 4}", ["K125 1:9"]),
+    Case(
+        swept(),
+        "loop i( i ) { 1: (de-)comp( 8 ) ( FOR.1 ) }\n1: (de-)comp( 1 ) ( ^ ; ^ ) ( ^ )",
+        ["K126 1:35"],
+    ),
     Case(
         smoothed(), f"stage T inline {{\n1: (de-)comp( 8 ) ( ^ ; ^ ) ( BLK.x )\n}}\n{SMOOTHED}", ["S158 2:1"]
     ),
