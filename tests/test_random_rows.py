@@ -60,7 +60,11 @@ NESTED = 55
 """A stage in a nested one reads a tile of the kernel that the one around it does not read."""
 
 
-@pytest.mark.parametrize("seed", [*SEEDS, NESTED])
+FIVE_WARPS = (5091, 5158)
+"""All lanes of five warps need the sum of their parts."""
+
+
+@pytest.mark.parametrize("seed", [*SEEDS, NESTED, *FIVE_WARPS])
 def test_right_in_the_interpreter(seed: int) -> None:
     """Kernels for a large GPU. The interpreter has no loops around them."""
     program = program_of(seed)

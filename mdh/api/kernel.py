@@ -27,7 +27,6 @@ from mdh.schedule.printer import print_schedule
 from mdh.source import Span
 
 Tuned = Callable[[GivenTexts], GivenTexts]
-_INT = frozenset((int,))
 _MOST_OPEN_VARIANTS = 256
 """The most values of open sizes whose calls are kept ready."""
 
@@ -164,8 +163,11 @@ class Kernel:
         if not self._places:
             return self.variants.get(()) or self._variant(())
         given = tuple([args[i] for i in self._places])
-        # 8 and 8.0 are equal, and only one of them is a size
-        known = self.variants.get(given) if set(map(type, given)) == _INT else None
+        known = self.variants.get(given)
+        for size in given:
+            if type(size) is not int:
+                # 8 and 8.0 are equal, and only one of them is a size
+                known = None
         return known or self._variant(_sizes_of(dict(zip(self.sizes, given, strict=True))))
 
     def _variant(self, sizes: tuple[int, ...]) -> Variant:

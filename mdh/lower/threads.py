@@ -166,17 +166,17 @@ def _over_warps(
     out: list[Stmt],
 ) -> tuple[Expr, ...]:  # fmt: skip
     """Each warp leaves its part; the lanes of every warp read those of its group, one each, and combine them:
-    the block meets once."""
+    the block meets once. Then every lane has the whole, so lanes beyond these read the same again."""
     rows = _scratch(nest, fold, (groups, parts))
     lane = named(nest, "lane", mod(Var(nest.tid), WARP), out)
     sends = equal(lane, 0)
     own = (group, unit)
     out.append(If(sends, tuple(store_each(rows, own, state))))
-    full = parts & (parts - 1) == 0
-    place: Expr = lane if parts == WARP or not full else mod(lane, parts)
+    lanes = 1 << (parts - 1).bit_length()
+    place: Expr = lane if lanes == WARP else mod(lane, lanes)
     read: tuple[Expr, ...] = load_each(rows, (group, place))
-    if not full:
-        there = less(lane, parts)
+    if parts < lanes:
+        there = less(place, parts)
         read = tuple(Select(there, e, c, e.dtype) for e, c in zip(read, identity(fold), strict=True))
     return _butterfly(nest, fold, 1, parts, read, out)
 
