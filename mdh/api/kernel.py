@@ -163,11 +163,11 @@ class Kernel:
         if not self._places:
             return self.variants.get(()) or self._variant(())
         given = tuple([args[i] for i in self._places])
-        known = self.variants.get(given)
         for size in given:
             if type(size) is not int:
-                # 8 and 8.0 are equal, and only one of them is a size
-                known = None
+                # 8 and 8.0 are equal, and only one of them is a size; arrays are no keys
+                return self._variant(_sizes_of(dict(zip(self.sizes, given, strict=True))))
+        known = self.variants.get(given)
         return known or self._variant(_sizes_of(dict(zip(self.sizes, given, strict=True))))
 
     def _variant(self, sizes: tuple[int, ...]) -> Variant:

@@ -75,6 +75,14 @@ def test_integers_of_later_calls_are_looked_at() -> None:
             g(*sizes, A, B)
 
 
+@pytest.mark.parametrize("wrong", [A, [5], {}, 5.0])
+def test_sizes_that_are_no_whole_numbers(wrong: Any) -> None:
+    g = mdh.tc(MM, device="c").g
+    with pytest.raises(mdh.Failed, match="A102: `M` takes a whole number"):
+        g(wrong, 6, 7, A, B, OUT)
+    assert (g(np.int64(5), 6, 7, A, B, OUT) == A @ B).all()
+
+
 def test_explain_tells_what_the_verb_does() -> None:
     g = mdh.tc(MM, device="c").g
     text = g.explain(A, B)
