@@ -31,6 +31,14 @@ class Functions:
     def __repr__(self) -> str:
         return f"<functions {', '.join(self._names)} of {self._source.name}>"
 
+    def explain(self, /, *args: Any, **named: Any) -> str:
+        """`explain` of the kernel of the only function. Raises Failed as that does, and AttributeError if
+        there are several functions."""
+        if len(self._names) > 1:
+            known = ", ".join(self._names)
+            raise AttributeError(f"the text defines {known}; explain one: functions.{self._names[0]}.explain")
+        return self[self._names[0]].explain(*args, **named)
+
     def __getattr__(self, name: str) -> Kernel:
         if name.startswith("__") or name not in self._names:
             known = ", ".join(self._names)

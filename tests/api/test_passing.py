@@ -87,6 +87,7 @@ def test_explain_tells_what_the_verb_does() -> None:
     g = mdh.tc(MM, device="c").g
     text = g.explain(A, B)
     assert text == g.explain(M=5, K=6, N=7) == g.explain(A, B=B)
+    assert mdh.tc(MM, device="c").explain(A, B) == text
     assert "stage" in text and "schedule" in text and "5" in text
     with pytest.raises(mdh.Failed, match="without `B`"):
         g.explain(A)
