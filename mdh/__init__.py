@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mdh.api.autotune import autotune
     from mdh.api.compile import check, compile
-    from mdh.api.definitions import c, diesel, einsum, tc
+    from mdh.api.definitions import c, diesel, tc
+    from mdh.api.einsums import einsum
     from mdh.api.kernel import Kernel
     from mdh.api.opening import open
     from mdh.api.tune import tune
@@ -48,7 +49,7 @@ _HOMES = {
     "check": "mdh.api.compile",
     "compile": "mdh.api.compile",
     "diesel": "mdh.api.definitions",
-    "einsum": "mdh.api.definitions",
+    "einsum": "mdh.api.einsums",
     "open": "mdh.api.opening",
     "tc": "mdh.api.definitions",
     "tune": "mdh.api.tune",
@@ -66,3 +67,7 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mdh.api.keys import ALIGNMENT, Keys
-from mdh.device.arrays import StridedView, host_array, is_masked, packed, view_of
+from mdh.device.arrays import StridedView, host_array, is_masked, packed, records_gradients, view_of
 from mdh.device.protocols import Device
 from mdh.diagnostics import Diagnostic, Failed, Label, labels_at
 from mdh.ir.program import Buffer, Program, Scalar
@@ -54,7 +54,7 @@ class Binder:
 
     def bind(self, args: Sequence[Any]) -> BoundArguments:
         """The arguments of a launch. Raises Failed with every A1xx: kind, type, shape, place, writability,
-        overlap, memory, values."""
+        gradients, overlap, memory, values."""
         out, found = BoundArguments(), list[Diagnostic]()
         views: dict[str, StridedView] = {}
         for name, given in zip(self.program.params, args, strict=True):
@@ -98,8 +98,12 @@ class Binder:
             scalars[name] = value
 
     def _misfits(self, b: Buffer, view: StridedView) -> Iterator[Diagnostic]:
-        """The diagnostics A103 to A106 and A108 for one array."""
+        """The diagnostics A103 to A106, A108 and A114 for one array."""
         wanted, spec = self._dtypes[b.name], self._spec
+        if records_gradients(view.owner):
+            headline = f"`{b.name}` requires gradients, and mdh records none"
+            hint = "give tensor.detach(), or call inside of `with torch.no_grad()`"
+            yield _at(b, "A114", headline, help=hint)
         if view.dtype != wanted:
             hint = f"convert it: array.astype('{wanted}')"
             yield _at(b, "A103", f"`{b.name}` holds {wanted}, the array {view.dtype}", help=hint)

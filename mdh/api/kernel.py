@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from threading import Lock
 from typing import Any
 
@@ -60,7 +61,12 @@ class Kernel:
         self._built: dict[tuple[object, ...], _Built] = {}
         self.variants: dict[tuple[int, ...], Variant] = {}
         self._heading = heading
+        # calls with so many arguments give all parameters; none do where the text has them in another order
+        other = {*heading.order} == {*self.parameters} and heading.order != self.parameters
+        self._count = -1 if other else len(self.parameters)
         self._shaped: dict[Key, Shaped] = {}
+        # integers of a call may be sizes, which then decide what serves it
+        self._numbers = not {*self.sizes}.isdisjoint(heading.order)
         self._places = tuple(self.parameters.index(name) for name in self.sizes)
         self._given, self._tuned = given, tuned
         self._texts: dict[tuple[object, ...], GivenTexts] = {}
@@ -81,7 +87,7 @@ class Kernel:
         parameters. Raises Failed: A1xx before anything runs, D107 in a forked process, and any error of
         building a new variant."""
         try:
-            if named or len(args) != len(self.parameters):
+            if named or len(args) != self._count:
                 shaped = None if named else self.shaped(args)
                 if shaped is not None:
                     return shaped(args)
@@ -106,18 +112,33 @@ class Kernel:
             variant = self._variant_of(placed)
             return variant.bound(variant.with_results(placed))
 
+    def explain(self, /, *args: Any, **named: Any) -> str:
+        """What `mdh explain` prints of the call with these arguments, or of these sizes: stages, loops,
+        memory, bytes and the schedule. `kernel.explain(A, B)`, `kernel.explain(M=64, K=64, N=64)`; nothing is
+        given where all sizes are bound. It builds the kernel if no call has. Raises Failed as the call
+        does."""
+        with explained():
+            if not args and named.keys() == {*self.sizes}:
+                plan = self.specialise(**named).plan
+            else:
+                plan = self._variant_of(in_order(self._heading, self.sizes, args, named)).plan
+            # no call needs the report
+            text: str = import_module("mdh.report.text").plan_text(plan, self._pipeline.lower(plan))
+            return text
+
     def shaped(self, args: tuple[Any, ...]) -> Shaped | None:
-        """The calls on arrays of these types and shapes, built if they are the first ones. None: a call is to
-        be looked at on its own. Raises Failed as the call does."""
+        """The calls on arrays of these types and shapes, and with these integers where they may be sizes;
+        built if they are the first ones. None: a call is to be looked at on its own. Raises Failed as the
+        call does."""
         try:
-            key = key_of(args)
+            key = key_of(args, self._numbers)
             known = self._shaped.get(key)
         except Exception:  # the arrays' own methods may raise anything, which the call tells in words
             return None
         if known is not None:
             return known
-        given = by_place(self._heading, self.sizes, len(args))
-        if len(given) != len(args) or not is_plain(args) or not {*self.sizes}.isdisjoint(given):
+        given = by_place(self._heading, self.sizes, args) if is_plain(args) else None
+        if given is None or not (self._numbers or {*self.sizes}.isdisjoint(given)):
             return None
         placed = in_order(self._heading, self.sizes, args, {})
         found = Shaped(self._variant_of(placed), given, args, placed)
@@ -142,11 +163,11 @@ class Kernel:
         if not self._places:
             return self.variants.get(()) or self._variant(())
         given = tuple([args[i] for i in self._places])
-        known = self.variants.get(given)
         for size in given:
             if type(size) is not int:
-                # 8 and 8.0 are equal, and only one of them is a size
-                known = None
+                # 8 and 8.0 are equal, and only one of them is a size; arrays are no keys
+                return self._variant(_sizes_of(dict(zip(self.sizes, given, strict=True))))
+        known = self.variants.get(given)
         return known or self._variant(_sizes_of(dict(zip(self.sizes, given, strict=True))))
 
     def _variant(self, sizes: tuple[int, ...]) -> Variant:

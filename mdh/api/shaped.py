@@ -20,14 +20,15 @@ from mdh.reference.numbers import numpy_dtype
 
 MOST_SHAPES = 256
 """The most keys that are kept of a kernel, and of all einsums."""
-Key = tuple[tuple[type, Any], ...]
+Key = tuple[Any, ...]
 _ARRAYS = {"torch": "Tensor", "cupy": "ndarray"}
 """The types of arrays of other libraries whose `shape` is surely that of their memory."""
 
 
-def key_of(args: Sequence[Any]) -> Key:
-    """The type and shape of each argument."""
-    return tuple([(type(a), getattr(a, "shape", None)) for a in args])
+def key_of(args: Sequence[Any], numbers: bool) -> Key:
+    """The type and shape of each argument, and where `numbers` says so the values of integers."""
+    facts = [(type(a), getattr(a, "shape", None)) for a in args]
+    return (*facts, *[a for a in args if type(a) is int]) if numbers else tuple(facts)
 
 
 def is_plain(args: Sequence[Any]) -> bool:

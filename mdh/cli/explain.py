@@ -21,7 +21,7 @@ from mdh.ir.program import Program
 from mdh.report.difference_text import differences_text
 from mdh.report.explain import as_json, explain_plan, explain_program, shareable
 from mdh.report.pages import looks_like_code, near_codes, page_of, plain
-from mdh.report.text import entries_text, explanation_text, shared_text
+from mdh.report.text import entries_text, plan_text, shared_text
 from mdh.schedule.cases import Table, by_case, ranges_text
 from mdh.schedule.difference import differences
 from mdh.schedule.parser import parse_schedule
@@ -136,11 +136,10 @@ def _explain_plan(request: Request, trace: Trace, json: bool, html: str | None) 
     module, text = make_kernel(trace, plan)
     if html is not None:
         write_page(request, html, plan, module, text, notes)
-    explanation = explain_plan(plan, module)
     if json:
-        show_json(ok("explain", **as_json(explanation), schedule=plan.text))
+        show_json(ok("explain", **as_json(explain_plan(plan, module)), schedule=plan.text))
     else:
-        show(f"{explanation_text(explanation)}\nschedule\n{_indented(plan.text)}")
+        show(plan_text(plan, module))
 
 
 def _explain_cases(request: Request, trace: Trace, table: Table, json: bool) -> None:
@@ -148,12 +147,13 @@ def _explain_cases(request: Request, trace: Trace, table: Table, json: bool) -> 
     rows = []
     for one in table_plans(request, trace, table)[1]:
         plan = one.checked.plan
-        found = explain_plan(plan, make_kernel(trace, plan)[0])
+        module = make_kernel(trace, plan)[0]
         if json:
-            rows.append({"over": ranges_text(one.case), **as_json(found), "schedule": plan.text})
+            found = as_json(explain_plan(plan, module))
+            rows.append({"over": ranges_text(one.case), **found, "schedule": plan.text})
         else:
             _say_largest(plan.program)
-            show(f"{one.name}\n{explanation_text(found)}\nschedule\n{_indented(plan.text)}")
+            show(f"{one.name}\n{plan_text(plan, module)}")
     if json:
         show_json(ok("explain", table=True, cases=rows))
 
@@ -163,10 +163,6 @@ def _say_largest(program: Program) -> None:
     if program.opens:
         largest = ", ".join(f"{size.name} = {size.most}" for size in program.opens)
         log(f"figures are those of the largest sizes: {largest}")
-
-
-def _indented(text: str) -> str:
-    return "".join(f"  {row}\n" if row else "\n" for row in text.splitlines())
 
 
 def explain_difference(line: CommandLine, before: str, after: str | None, json: bool) -> None:

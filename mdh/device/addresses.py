@@ -172,7 +172,9 @@ class _Torch:
         return out if fit else None
 
     def _form(self, tensors: Sequence[Any]) -> _Form:
-        each = tuple([(t.dtype, t.shape, t.device, t.is_contiguous(), t.is_neg()) for t in tensors])
+        each = tuple(
+            [(t.dtype, t.shape, t.device, t.is_contiguous(), t.is_neg(), t.requires_grad) for t in tensors]
+        )
         form = self._forms.get(each)
         if form is not None:
             guards = _guards()
@@ -184,13 +186,16 @@ class _Torch:
         return self._forms.setdefault(each, _Form(right))
 
 
-def _is_right(dtype: Any, shape: Any, device: Any, contiguous: bool, negative: bool, wanted: Wanted) -> bool:
-    """negative: whether its memory holds the negatives of its values."""
+def _is_right(
+    dtype: Any, shape: Any, device: Any, contiguous: bool, negative: bool, graph: bool, wanted: Wanted
+) -> bool:
+    """negative: whether its memory holds the negatives of its values. graph: whether gradients are wanted of
+    it, which only a closer look can refuse: torch may record none at the time."""
     # ml_dtypes calls narrow floats as torch does
     if dtype is not getattr(sys.modules["torch"], wanted.dtype.name, None) or shape != wanted.shape:
         return False
     there = ("cpu", None) if wanted.number == HOST else ("cuda", wanted.number)
-    return (device.type, device.index) == there and contiguous and not negative
+    return (device.type, device.index) == there and contiguous and not negative and not graph
 
 
 @cache
@@ -206,6 +211,7 @@ def _guards() -> Callable[..., Any] | None:
         others = (
             whole, whole[:3, :4], whole[::2], whole[:, :3].t(), one.view(15), one.double(), one.int(),
             torch._neg_view(one), one.to("meta"), one.to_sparse(), torch.nn.Parameter(one),
+            one.detach().requires_grad_(),
         )  # fmt: skip
         check = made(one).check
         right = check(one) and check(alike) and not any(check(t) for t in others)

@@ -112,6 +112,14 @@ def is_masked(array: Any) -> bool:
     return masked is not None and isinstance(array, masked.MaskedArray)
 
 
+def records_gradients(array: Any) -> bool:
+    """Whether torch records what is computed of this tensor now, to differentiate it later."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(array, torch.Tensor):
+        return False
+    return bool(array.requires_grad and torch.is_grad_enabled())
+
+
 def host_array(view: StridedView) -> np.ndarray[Any, Any]:
     """The view as a numpy array of host memory. The view keeps the owner alive."""
     if isinstance(view.owner, np.ndarray):

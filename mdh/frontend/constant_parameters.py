@@ -99,7 +99,8 @@ def without_constants(heading: Heading, given: Mapping[str, ConstantArray]) -> H
     gone = {n for n, a in given.items() if not a.pattern}
     shapes = {n: s for n, s in heading.shapes.items() if n not in given}
     shapes |= {n: (None,) for n in given if n not in gone}
-    return replace(heading, parameters=tuple(p for p in heading.parameters if p not in gone), shapes=shapes)
+    parameters, order = (tuple(p for p in ps if p not in gone) for ps in (heading.parameters, heading.order))
+    return replace(heading, parameters=parameters, order=order, shapes=shapes)
 
 
 def _constant(

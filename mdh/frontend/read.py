@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
-from pathlib import PurePath
 from typing import Protocol, cast
 
 from mdh.frontend.bound import BoundText
@@ -76,12 +75,12 @@ class Language(Protocol):
 
 def is_c(source: Source) -> bool:
     """Whether a text is C."""
-    return PurePath(source.name).suffix not in LANGUAGES
+    return _ending(source.name) not in LANGUAGES
 
 
 def language(source: Source) -> Language:
     """The language of a text. Its module is imported only here, where it is needed."""
-    return cast(Language, import_module(LANGUAGES.get(PurePath(source.name).suffix, C)))
+    return cast(Language, import_module(LANGUAGES.get(_ending(source.name), C)))
 
 
 def bound_text(source: Source, defines: Mapping[str, str | int] = {}, opens: Iterable[str] = ()) -> BoundText:
@@ -133,3 +132,8 @@ def free_sizes(
 def function_names(source: Source) -> tuple[str, ...]:
     """See `Language`."""
     return language(source).function_names(source)
+
+
+def _ending(name: str) -> str:
+    """An empty einsum is called `.einsum`, which Python takes for a name without an ending."""
+    return next((e for e in LANGUAGES if name.endswith(e)), "")

@@ -30,8 +30,9 @@ def launch_of(nest: Nest) -> Launch:
     plan = nest.plan
     sizes = tuple((s.name, s.least, s.most) for s in nest.program.opens)
     sizes += tuple((name, 0, count - 1) for name, count in nest.program.turns.items())
-    number = [s.name for s in nest.program.stages].index(nest.stage.name)
-    where = tuple(f for x in nest.program.loops if x.first <= number <= x.last for f in x.where)
+    # kernels that add parts are no stage of the program, and know less
+    numbers = [n for n, s in enumerate(nest.program.stages) if s.name == nest.stage.name]
+    where = tuple(f for x in nest.program.loops for n in numbers if x.first <= n <= x.last for f in x.where)
     clusters = tuple(plan.axis_parts(Layer.CLU, a) for a in range(3))
     blocks = tuple(plan.axis_parts(Layer.BLK, a) for a in range(3))
     grid = (clusters[0] * blocks[0], clusters[1] * blocks[1], clusters[2] * blocks[2])

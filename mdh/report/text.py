@@ -2,8 +2,18 @@
 
 from textwrap import wrap
 
+from mdh.ir.kernel import Module
+from mdh.ir.plan import Plan
 from mdh.report.entries import BufferRow, Entries
-from mdh.report.explain import Explanation, InlineRow, InnerRow, LoopAround, SharedLoop, StageReport
+from mdh.report.explain import (
+    Explanation,
+    InlineRow,
+    InnerRow,
+    LoopAround,
+    SharedLoop,
+    StageReport,
+    explain_plan,
+)
 from mdh.report.loops import LoopRow
 from mdh.report.resources import Resources
 from mdh.report.transfer import Transfer
@@ -25,6 +35,12 @@ def entries_text(entries: Entries) -> str:
     lines.append("  step")
     lines.extend(f"    {row}" for row in entries.skeleton.splitlines())
     return "\n".join(lines) + "\n"
+
+
+def plan_text(plan: Plan, module: Module) -> str:
+    """All that is known of a plan, and its schedule."""
+    schedule = "".join(f"  {row}\n" if row else "\n" for row in plan.text.splitlines())
+    return f"{explanation_text(explain_plan(plan, module))}\nschedule\n{schedule}"
 
 
 def explanation_text(value: Explanation) -> str:

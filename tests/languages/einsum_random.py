@@ -41,19 +41,20 @@ def case(seed: str) -> Case:
         rng.choice((ascii_letters, "ijkIJK", "abcdef", "aAbBcC", "intforu")), rng.choice((2, 3, 4, 5))
     )
     operands = [
-        "".join(rng.choice(letters) for _ in range(rng.choice((1, 1, 2, 2, 2, 3, 3, 4))))
+        "".join(rng.choice(letters) for _ in range(rng.choice((0, 1, 1, 2, 2, 2, 3, 3, 4))))
         for _ in range(rng.choice((1, 1, 2, 2, 2, 3, 3, 4)))
     ]
     used = sorted(set("".join(operands)))
     sizes = {n: rng.choice((1, 2, 2, 3, 3, 4)) for n in used}
     result = "".join(rng.sample(used, rng.randrange(len(used) + 1)))
-    implicit = rng.random() < 0.25
+    implicit = rng.random() < 0.25 and operands != [""]
     subscripts = ",".join(operands) + ("" if implicit else f"->{result}")
     kind = rng.choice(("", *KINDS))
     t = NAMES[kind or "float"]
     drawn = np.random.default_rng(rng.randrange(2**32))
     inputs = [
-        drawn.integers(0 if t.kind == "u" else -2, 3, [sizes[n] for n in one]).astype(t) for one in operands
+        np.asarray(drawn.integers(0 if t.kind == "u" else -2, 3, [sizes[n] for n in one])).astype(t)
+        for one in operands
     ]
     wide = [a.astype(F64 if is_float(t) else np.int64) for a in inputs]
     exact = np.atleast_1d(np.einsum(subscripts, *wide))
@@ -67,7 +68,9 @@ def case(seed: str) -> Case:
         + (f"{rng.choice((':', ' : '))}{kind}" if kind else "")
         + rng.choice(("", "\n"))
     )
-    return Case(Written("x.einsum", text, sizes), inputs, exact.astype(t), error)
+    # an operand without letters is an array of one element
+    given = [np.atleast_1d(a) for a in inputs]
+    return Case(Written("x.einsum", text, sizes), given, exact.astype(t), error)
 
 
 def _spaced(text: str, rng: Random) -> str:

@@ -46,9 +46,8 @@ def read_heading(
     C1xx."""
     parsed = parse_function(preprocess(source, defines, opens), function)
     named = [p for p in _parameters(parsed) if getattr(p, "name", None)]
-    return Heading(
-        parsed.node.decl.name, tuple(p.name for p in named), {p.name: _extents(p.type) for p in named}
-    )
+    names = tuple(p.name for p in named)
+    return Heading(parsed.node.decl.name, names, {p.name: _extents(p.type) for p in named}, names)
 
 
 def function_names(source: Source) -> tuple[str, ...]:

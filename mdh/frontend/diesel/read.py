@@ -83,7 +83,9 @@ def read_heading(
     results = tuple(matrices[r] for r in _results(p))
     kept = set(opens)
     fixed = {sizes[n]: v for n, v in text.sizes.items() if n not in kept}
-    heading = Heading(name, (*sizes.values(), *shapes, *results), shapes, results, fixed)
+    told = {n for extents in shapes.values() for n in extents}
+    order = (*(n for n in sizes.values() if n not in told), *shapes, *results)
+    heading = Heading(name, (*sizes.values(), *shapes, *results), shapes, order, results, fixed)
     return without_constants(heading, text.arrays)
 
 

@@ -95,12 +95,13 @@ def read_heading(
     e, text = parse(source), bound_text(source, defines, opens)
     names = _names(e)
     shapes = {
-        name: tuple(names.sizes[letter] for letter in letters)
+        name: tuple(names.sizes[letter] for letter in letters) or (None,)
         for name, letters in zip(names.operands, e.operands, strict=True)
     }
     kept = set(opens)
     fixed = {n: v for n, v in text.sizes.items() if n not in kept}
-    heading = Heading(NAME, (*names.sizes.values(), *names.operands, RESULT), shapes, (RESULT,), fixed)
+    order = (*names.operands, RESULT)
+    heading = Heading(NAME, (*names.sizes.values(), *order), shapes, order, (RESULT,), fixed)
     return without_constants(heading, text.arrays)
 
 

@@ -70,12 +70,23 @@ class Analysis:
         """The results that are computed whole before they are read. The others begin with what they hold."""
         return tuple(r.text for r in self.function.results if self._is_anew(r.text))
 
-    def _is_anew(self, result: str) -> bool:
-        every = [
+    @cached_property
+    def begun(self) -> tuple[str, ...]:
+        """The results that begin with what they hold because their first statement is a reduction without
+        `!`."""
+        first = {r.text: self._writing(r.text)[0] for r in self.function.results if r.text not in self.anew}
+        return tuple(n for n, d in first.items() if isinstance(d, Definition) and d.reduction and not d.fresh)
+
+    def _writing(self, result: str) -> list[Definition | CallStatement]:
+        """The statements that write it, in order."""
+        return [
             s
             for s in self.function.body
             if result in ([s.target.text] if isinstance(s, Definition) else [t.text for t in s.targets])
         ]
+
+    def _is_anew(self, result: str) -> bool:
+        every = self._writing(result)
         first = every[0]
         if isinstance(first, CallStatement):
             callee = self.calls[first.function.text]

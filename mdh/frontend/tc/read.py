@@ -92,12 +92,16 @@ def read_heading(
         for p in analysis.function.parameters
         if p.extents
     }
+    shapes |= dict.fromkeys(names.scalars.values(), ())
+    given = {**names.scalars, **names.tensors}
     results = tuple(names.tensors[r.text] for r in analysis.function.results)
     parameters = _order(analysis, names)
     kept = set(opens)
     fixed = {names.sizes[n]: v for n, v in text.sizes.items() if n in names.sizes and n not in kept}
     anew = tuple(names.tensors[r] for r in analysis.anew)
-    heading = Heading(names.function, (*parameters, *results), shapes, anew, fixed)
+    begun = tuple(names.tensors[r] for r in analysis.begun)
+    order = (*(given[p.name.text] for p in analysis.function.parameters), *results)
+    heading = Heading(names.function, (*parameters, *results), shapes, order, anew, fixed, begun)
     return without_constants(heading, text.arrays)
 
 
