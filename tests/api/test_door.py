@@ -116,7 +116,7 @@ def test_kernels_show_what_they_are() -> None:
 
 
 def test_arity_names_the_function() -> None:
-    with pytest.raises(mdh.Failed, match="`scale` takes 4 arguments, 0 are given"):
+    with pytest.raises(mdh.Failed, match="`scale` is called without `s`, `A`, `B`"):
         mdh.compile(SCALE)()
 
 
