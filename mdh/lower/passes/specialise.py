@@ -180,9 +180,8 @@ class _Specialiser:
         new = {n: self._fresh(n) for n in own}
         lets = {s.name: s.dtype for s in body if isinstance(s, Let)}
         out = substitute_in(body, {n: Var(new[n], t) for n, t in lets.items()})
-        return tuple(
-            replace(s, name=new[s.name]) if isinstance(s, Let) else _with_buffers(s, new) for s in out
-        )
+        named = (replace(s, name=new[s.name]) if isinstance(s, Let) else s for s in out)
+        return tuple(_with_buffers(s, new) for s in named)
 
 
 def _with_each(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
