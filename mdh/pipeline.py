@@ -50,16 +50,17 @@ def silent(stage: str, value: Value | None, seconds: float, /) -> None:
 @dataclass(frozen=True)
 class Checked:
     """A legal plan. derived: the stages whose schedule mdh made, because the user gave none. stages: how many
-    the C has."""
+    the C has. loops: whether the user gave steps of loops around stages."""
 
     plan: Plan
     derived: tuple[str, ...]
     stages: int
+    loops: bool = False
 
     @property
     def given(self) -> bool:
-        """Whether the user gave a schedule for some stage."""
-        return len(self.derived) < self.stages
+        """Whether the user gave a schedule for some stage or loop."""
+        return len(self.derived) < self.stages or self.loops
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,8 @@ class Pipeline:
             lambda: check(program, chosen, machine, target, deterministic=deterministic, default=default),
         )
         derived = tuple(s.name for s in program.stages) if made else left
-        return Checked(plan, derived, len(program.stages))
+        loops = given is not None and bool(given.loops) and not made
+        return Checked(plan, derived, len(program.stages), loops)
 
     def default_of(
         self, program: Program, machine: Machine, target: str, *, deterministic: bool = False

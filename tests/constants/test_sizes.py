@@ -98,3 +98,32 @@ PRODUCT = "def g(float(M,K) A, float(K,N) B) -> (C) { C(i,j) +=! A(i,k) * B(k,j)
 def test_a_packed_factor_of_a_product(rows: int, machine: str) -> None:
     pattern = (np.arange(5 * 33) % 3 > 0).reshape(5, 33)
     mdh.check(Source("g.tc", PRODUCT), machine=machine, defines={"M": rows}, patterns={"B": pattern})
+
+
+def test_extents_of_an_enumeration_are_no_sizes() -> None:
+    text = "enum { P = 2 };\nvoid f(const float w[P], const float x[N], float y[N]) {\n" + (
+        "  for (int i = 0; i < N; i++)\n    for (int a = 0; a < P; a++) y[i] += x[i] * w[a];\n}\n"
+    )
+    y = np.zeros(3, np.float32)
+    given = {"w": np.array([2, 3], np.float32)}
+    mdh.compile(Source("f.c", text), device="c", defines={"N": 3}, constants=given)(np.ones(3, np.float32), y)
+    assert y.tolist() == [5, 5, 5]
+
+
+LARGEST = """
+void f(const float w[2][1], const float x[5][1], float y[5][2]) {
+  for (int i = 0; i < 5; i++)
+    for (int a = 0; a < 2; a++) {
+      y[i][a] = -100;
+      for (int b = 0; b < 1; b++)
+        y[i][a] = y[i][a] > w[a][b] * x[i][b] ? y[i][a] : w[a][b] * x[i][b];
+    }
+}
+"""
+
+
+def test_a_maximum_over_one_column_of_a_constant() -> None:
+    given = {"w": np.array([[2], [3]], np.float32)}
+    x, y = np.arange(5, dtype=np.float32).reshape(5, 1), np.empty((5, 2), np.float32)
+    mdh.compile(Source("f.c", LARGEST), device="c", constants=given)(x, y)
+    assert (y == x * np.array([2, 3], np.float32)).all()

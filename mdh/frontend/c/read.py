@@ -1,6 +1,6 @@
 """C text to a Program: the entry point of the front end, as `mdh.frontend.read.Language` has it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial
 
 from pycparser import c_ast
@@ -47,7 +47,8 @@ def read_heading(
     parsed = parse_function(preprocess(source, defines, opens), function)
     named = [p for p in _parameters(parsed) if getattr(p, "name", None)]
     names = tuple(p.name for p in named)
-    return Heading(parsed.node.decl.name, names, {p.name: _extents(p.type) for p in named}, names)
+    known = {decl.name for decl in parsed.globals}
+    return Heading(parsed.node.decl.name, names, {p.name: _extents(p.type, known) for p in named}, names)
 
 
 def function_names(source: Source) -> tuple[str, ...]:
@@ -56,11 +57,12 @@ def function_names(source: Source) -> tuple[str, ...]:
         return parsed_names(preprocess(source, {}))
 
 
-def _extents(declared: c_ast.Node) -> tuple[str | None, ...]:
+def _extents(declared: c_ast.Node, known: Container[str]) -> tuple[str | None, ...]:
+    """Sizes by name; None for other extents. known: constants of the file, which are no sizes."""
     out: list[str | None] = []
     while isinstance(declared, c_ast.ArrayDecl | c_ast.PtrDecl):
         extent = getattr(declared, "dim", None)
-        out.append(extent.name if isinstance(extent, c_ast.ID) else None)
+        out.append(extent.name if isinstance(extent, c_ast.ID) and extent.name not in known else None)
         declared = declared.type
     return tuple(out)
 
