@@ -50,7 +50,7 @@ def einsum(
             facts = [(type(a), a.shape, a.dtype) for a in operands]
             key = subscripts, options, None if schedule is None else _version(schedule), *facts
         known = _known.get(key)
-    except Exception:  # methods of other libraries may raise anything; below, words are found for it
+    except Exception:  # another library's methods may raise anything; `_first` says what is wrong
         key = known = None
     if known is None:
         return _first(key, subscripts, operands, options, constants)

@@ -105,8 +105,8 @@ def bare(section: Section) -> Section:
 
 
 def form_of(schedule: Schedule) -> object:
-    """What is alike in schedules that differ by numbers and axes alone: which dimensions each step splits,
-    over which layers, and what it copies and holds."""
+    """The form of a schedule: which dimensions each step splits, over which layers, and what it copies and
+    holds. Schedules of one form differ only in tile sizes and axes."""
     return tuple((s.name, s.how, s.fuses, tuple(map(_form, s.steps))) for s in schedule.sections)
 
 

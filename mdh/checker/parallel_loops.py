@@ -184,8 +184,8 @@ def _unfit(x: Shared, why: str, help_: str) -> Diagnostic:
 
 
 def demand_kernels(loops: Sequence[Shared], sections: dict[str, Section]) -> None:
-    """Raises Failed K126 unless each stage of a loop has a kernel of its own, and computes no other stage.
-    sections: by stage."""
+    """Raises Failed K126 if a stage of a loop is inline or computed `in` another stage, or computes another
+    stage. sections: by stage."""
     inside = {name: x for x in loops for name in x.loop.stages}
     found: list[Diagnostic] = []
     for name, section in sections.items():

@@ -163,7 +163,7 @@ class _Torch:
                     return None
                 form = self._form(arrays)
             return *[a.data_ptr() for a in arrays], form
-        except Exception:  # tensors without memory of their own raise what they like
+        except Exception:  # torch raises various errors for tensors without memory
             return None
 
     def addresses(self, marks: Marks) -> list[int] | None:
@@ -216,7 +216,7 @@ def _guards() -> Callable[..., Any] | None:
         check = made(one).check
         right = check(one) and check(alike) and not any(check(t) for t in others)
         return made if right else None
-    except Exception:  # of a torch that has other ones, or that has them elsewhere
+    except Exception:  # the guards are private to torch, and other versions may not have them
         return None
 
 

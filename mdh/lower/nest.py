@@ -55,7 +55,7 @@ class Nest:
     inner: tuple["Nest", ...] = ()
     """Of the stages that this kernel computes for itself, in the plan's order."""
     within: str = ""
-    """The stage in whose kernel this stage is computed. Empty if it has a kernel of its own."""
+    """The name of the reader, if its kernel computes this stage. Empty for a stage with its own kernel."""
     placed: Mapping[str, Buf] = field(default_factory=dict)
     """What stands for arrays that the stage of a nest in another one writes."""
     around: tuple[tuple[str, Instance], ...] = ()

@@ -77,7 +77,8 @@ def _merged(buffers: Iterable[Buf]) -> tuple[Buf, ...]:
 
 
 def _renamed(kernel: Kernel, names: set[str]) -> tuple[Stmt, ...]:
-    """The body with names of its own for what it declares. names: in use; receives the new ones."""
+    """The body, with its declarations renamed so that none has a name in use. names: those in use; receives
+    the new ones."""
     own = dict.fromkeys(n for s in statements(kernel.body) if (n := declared_by(s)) is not None)
     new = {n: fresh(n, names) for n in own}
     changed = {n: other for n, other in new.items() if n != other}

@@ -1,4 +1,4 @@
-"""Steps of a stage inside of another one that has none of its own: they split its box over the threads."""
+"""Default steps for `stage P in C:n` without steps: they split the box of P over the threads of C."""
 
 from math import prod
 

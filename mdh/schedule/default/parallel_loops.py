@@ -22,13 +22,14 @@ FEW = 16
 THREADS, MANY = 32, 128
 """Threads of a block, where the iterations are few, and where they are many."""
 ROWS, COLUMNS = 8, 128
-"""Iterations of a unit of a CPU: where each has rows of its own, and where neighbours share rows."""
+"""Iterations that a unit of a CPU computes: if each iteration reads its own rows, and if the iterations lie
+side by side in a row."""
 GROUPS = 3
 """Units for each core of a CPU, at least, if there are so many iterations."""
 
 
 def loop_section(program: Program, loop: ParallelLoop, machine: Machine) -> Section | None:
-    """The section of a loop; None if its stages had better share their points turn by turn."""
+    """The section of a loop. None if it is better to launch a kernel for each stage in each turn."""
     stages = [s for s in program.stages if s.name in loop.dim_of]
     shapes = [Shape(program, s) for s in stages]
     gpu = machine.kind != "cpu"

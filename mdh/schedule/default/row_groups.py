@@ -166,8 +166,8 @@ def _fits(one: RowStage, rows: Collection[int] | None) -> bool:
 
 
 def _seen(program: Program, stage: Stage, readers: Sequence[RowStage]) -> RowStage | None:
-    """The stage with its dimensions that are dimensions of the reader; None if an array of its is not read
-    alike by all."""
+    """The stage, and which of its dimensions are dimensions of the reader. None if the readers' subscripts do
+    not determine these."""
     shape, kept = Shape(program, stage), dict[int, int]()
     place = {d.name: k for k, d in enumerate(stage.dims)}
     for access in shape.writes:
