@@ -12,8 +12,8 @@ from mdh.source import Source
 
 ROWS, COLUMNS = 6, 5
 Access = tuple[int, int, int, int, int, int]
-"""Rows and columns of a nest, the row and column of the array where it begins, the least i - j of a point that
-touches the array, and the step of the rows."""
+"""Rows and columns of a nest, the row and column of the array where it begins, the least i - j of a point
+that touches the array, and the step of the rows."""
 
 
 def _points(a: Access) -> Iterator[tuple[int, int]]:
