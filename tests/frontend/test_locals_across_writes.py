@@ -1,4 +1,4 @@
-"""Locals keep what they read of an array while other elements of it are written, or the program is refused."""
+"""Locals keep what they read of an array while other elements are written, or the program is refused."""
 
 import random
 
