@@ -83,10 +83,10 @@ class AccessGroup:
 
 
 def affine_index(program: Program, stage: Stage, index: tuple[Expr, ...]) -> tuple[Affine, ...] | None:
-    """The indices as affine functions of the stage's dimensions, and of the units and loops around it by
-    name; None if one is data (a gather), or moves from turn to turn of loops around the stage."""
+    """The indices as affine functions of the stage's dimensions, and of the units, loops and turns around it
+    by name; None if one is data (a gather)."""
     out = tuple(_affine(program, stage, e) for e in index)
-    fixed = program.levels
+    fixed = program.turns
     known = tuple(
         f for f in out if f is not None and all(name.isdecimal() or name in fixed for name in f.names)
     )
