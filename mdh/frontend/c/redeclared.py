@@ -12,8 +12,8 @@ CODE = "C128"
 
 
 def check_redeclared(tree: c_ast.FileAST, places: Places) -> None:
-    """Raises Failed C128, and C109 for parameters. Enumerations are written out already. At the level of the file a function may be
-    declared several times, and defined once; a variable has a value once."""
+    """Raises Failed C128, and C109 for parameters. Enumerations are written out already. At the level of the
+    file a function may be declared several times, and defined once; a variable has a value once."""
     _check((n for n in tree.ext if isinstance(n, c_ast.FuncDef) or getattr(n, "init", None)), places)
     for block in nodes_in(tree):
         if isinstance(block, c_ast.Compound):
