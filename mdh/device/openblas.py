@@ -6,7 +6,6 @@ names of `cblas.h` and `BLAS_INT`; the options here give them their meaning for 
 
 import ctypes
 import shlex
-from ctypes.util import find_library
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
@@ -18,6 +17,8 @@ from mdh.target.blas import FUNCTIONS, INTEGER
 _FORMS = (("", ""), ("scipy_", ""), ("scipy_", "64_"), ("", "64_"))
 """What stands before and behind the names of `cblas.h`, in the builds that there are. With `64_`, integers
 have 64 bits."""
+_NAMES = ("libopenblas.so.0", "libopenblas.so")
+"""Of the system's library, for the loader."""
 _PACKAGES = (
     ("scipy-openblas32", "scipy_openblas32/lib/libscipy_openblas*.so*"),
     ("numpy", "numpy.libs/libscipy_openblas*.so*"),
@@ -87,12 +88,10 @@ def _found() -> OpenBlas | str:
 
 
 def _of_system() -> list[tuple[str, str]]:
-    """The path of the system's library, which the loader tells."""
-    name = find_library("openblas")
-    library = None if name is None else _opened(name)
-    if library is None or isinstance(library, str):
-        return []
-    path = _path_of(library)
+    """The path of the library that the loader finds."""
+    opened = (_opened(name) for name in _NAMES)
+    library = next((one for one in opened if not isinstance(one, str)), None)
+    path = "" if library is None else _path_of(library)
     return [(SYSTEM, path)] if path else []
 
 

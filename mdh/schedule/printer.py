@@ -136,10 +136,6 @@ def print_how(how: How | Within | Library | Hole) -> str:
             return f"in {reader}:{step}"
         case Library(name):
             return f"{_CALL}{name})"
-        case Hole(name, values) if may_call(how):
-            # beside calls, what a kernel does is called by its steps
-            words = tuple(STEPS if value == How.KERNEL else value for value in values or ())
-            return print_hole(Hole(name, words))
         case Hole():
             return print_hole(how)
         case _:

@@ -101,9 +101,10 @@ def _read_choice(cursor: Cursor) -> Library | Hole:
         return Library(read_library(cursor), cursor.since(first))
     if first.kind != "hole" or cursor.look(1).text != "{":
         raise cursor.unexpected(_CHOICE)
-    hole = read_hole_in(cursor, HolePlace.STAGE)
-    values = hole.values or ()
-    others = [v for v in values if v != How.KERNEL and not str(v).startswith("library(")]
+    read = read_hole_in(cursor, HolePlace.STAGE)
+    values = tuple(STEPS if v == How.KERNEL else v for v in read.values or ())
+    hole = replace(read, values=values or None)
+    others = [v for v in values if v != STEPS and not str(v).startswith("library(")]
     if values and (others or not may_call(hole)):
         what = f"`{others[0]}`" if others else "no library"
         hint = "a choice of other ways has no `=`: `stage T ?{inline, kernel}`"

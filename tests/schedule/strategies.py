@@ -34,7 +34,7 @@ from mdh.schedule.model import (
     Within,
 )
 from mdh.schedule.names import KEYWORDS
-from mdh.schedule.printer import print_how
+from mdh.schedule.printer import STEPS, print_how
 
 _names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}", fullmatch=True)
 _operands = _names.filter(lambda n: n not in {"and", "or", "not"})
@@ -194,7 +194,7 @@ def _named(draw: st.DrawFn, name: str) -> Section:
     open_ways = st.builds(Hole, st.none() | _names, ways | some)
     calls = st.builds(Library, st.sampled_from(LIBRARIES))
     called = st.lists(calls.map(print_how), min_size=1, max_size=2, unique=True).map(tuple)
-    choices = st.builds(lambda n, v: Hole(n, (How.KERNEL.value, *v)), st.none() | _names, called)
+    choices = st.builds(lambda n, v: Hole(n, (STEPS, *v)), st.none() | _names, called)
     inside = st.builds(Within, _names, st.integers(0, 99))
     how = draw(st.sampled_from(How) | open_ways | inside | calls | choices)
     attrs = draw(st.just(()) | st.just((Attr("once"),)))

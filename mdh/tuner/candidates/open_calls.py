@@ -7,6 +7,7 @@ from mdh.checker.library import choices
 from mdh.ir.program import Program
 from mdh.schedule.hole_values import word_of
 from mdh.schedule.model import Hole, How, Library, Schedule
+from mdh.schedule.printer import STEPS
 
 
 def with_choices(schedule: Schedule, program: Program, target: str, *, deterministic: bool) -> Schedule:
@@ -17,6 +18,6 @@ def with_choices(schedule: Schedule, program: Program, target: str, *, determini
     for name, found in choices(computed, target, deterministic=deterministic).items():
         section = sections.get(name)
         if section is not None and section.how is How.KERNEL and section.steps:
-            ways = (word_of(How.KERNEL), word_of(Library(found.library)))
+            ways = (STEPS, word_of(Library(found.library)))
             sections[name] = replace(section, how=Hole(None, ways))
     return replace(schedule, sections=tuple(sections.get(s.name or "", s) for s in schedule.sections))
