@@ -27,6 +27,7 @@ from mdh.schedule.default.inlining import free_maps
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.default.simplest import simplest
 from mdh.schedule.model import How, Schedule, Section
+from mdh.schedule.printer import may_call
 
 Estimate = Callable[[Shape], float]
 """Seconds of a kernel for other extents."""
@@ -120,9 +121,9 @@ def _schedule(program: Program, machine: Machine, found: Inlined, kernels: Itera
 
 def with_free_maps(program: Program, known: Mapping[str, Section] = {}) -> Inlined:
     """The program with the stages that the user makes inline, and with maps that are free. Steps of the user
-    say what their stage reads, so the maps that it reads stay as they are."""
+    say what their stage reads, and a library reads arrays, so the maps that they read stay as they are."""
     wanted = with_inline(program, known)
-    steps = {name for name, section in known.items() if not section.derived}
+    steps = {name for name, section in known.items() if not section.derived or may_call(section.how)}
     read = {buffer for s in program.stages if s.name in steps for buffer in s.read}
     among = {s.name for s in program.stages if s.name not in known and not s.written & read}
     free = free_maps(wanted.program, among) if len(program.stages) > 1 else ()

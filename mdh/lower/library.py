@@ -47,11 +47,9 @@ def lower_call(context: Context, name: str, plan: StagePlan, found: LibraryCall)
     if not isinstance(call.alpha, Const):
         body = [If(_is_zero(call.alpha), tuple(stage.plain(fresh("sum", taken))), tuple(body))]
     out = Built((_kernel(context, name, plan, (Comment(f"by {found.library}"), *body)),))
+    dims = tuple(stage.of_kind(DimKind.CC))
     for o in found.rest:
-        after = context.names.kernel(f"{name}_finish")
-        out += map_stage(
-            context, after, plan.stage, tuple(stage.of_kind(DimKind.CC)), o.buffer, o.index, o.value
-        )
+        out += map_stage(context, f"{name}_finish", plan.stage, dims, o.buffer, o.index, o.value)
     return out
 
 

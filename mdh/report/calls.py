@@ -9,7 +9,8 @@ def call_text(found: LibraryCall) -> str:
     turned = [x.buffer for x in found.call.operands if x.turned]
     parts += [f"{' and '.join(turned)} turned"] if turned else []
     parts += [f"for each {', '.join(found.around)}"] if found.around else []
-    return f"by {found.library}: {', '.join(parts)}"
+    rest = ", ".join(o.buffer for o in found.rest)
+    return f"by {found.library}: {', '.join(parts)}{f'; then {rest} by kernels' if rest else ''}"
 
 
 def _sizes(call: MatrixCall) -> str:

@@ -117,6 +117,29 @@ def test_a_folder_links_the_library(tmp_path: Path) -> None:
     assert "FAILED" not in done.stdout
 
 
+SCALED = f"""void scaled(const float A[8][7], const float B[7][6], float C[8][6], float D[8][6]) {{
+  float T[8][7];
+  for (int i = 0; i < 8; i++) for (int k = 0; k < 7; k++) T[i][k] = 2 * A[i][k];
+  {NEST} {{ C[i][j] = 0; for (int k = 0; k < 7; k++) C[i][j] += T[i][k] * B[k][j]; }}
+  {NEST} D[i][j] = C[i][j] > 1 ? C[i][j] : 1 + C[i][j];
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "schedule", ["stage C = library(openblas)", "stage C = ?way{steps, library(openblas)}"]
+)
+def test_stages_around_a_call_have_kernels(schedule: str) -> None:
+    """What it reads is in memory, and what the C makes of its result is computed behind it."""
+    holes = {"way": "library(openblas)"} if "?" in schedule else {}
+    kernel = compiled(SCALED, schedule, holes=holes)
+    a, b, c, d = random(8, 7), random(7, 6), np.zeros((8, 6), np.float32), np.zeros((8, 6), np.float32)
+    kernel(a, b, c, d)
+    wanted = 2 * a @ b
+    assert np.allclose(c, wanted, rtol=1e-5)
+    assert np.allclose(d, np.where(wanted > 1, wanted, 1 + wanted), rtol=1e-5)
+
+
 def test_names_of_cblas_are_kept_free() -> None:
     assert not is_free("cblas_sgemm", "c")
     assert not is_free("BLAS_INT", "c")
