@@ -54,10 +54,17 @@ def matrix_call(product: MatrixProduct, library: str) -> LibraryCall | str:
 
 def _unfit(product: MatrixProduct, sizes: dict[str, int]) -> str:
     """Which array no call can take."""
-    for view in (product.left, product.right, product.out):
-        if not any(step == 1 for loop, step in zip(view.loops, view.strides, strict=True) if sizes[loop] > 1):
+    matrices = [product.left, product.right, product.out]
+    if not all(any(sizes[n] > 1 for n in side) for side in (product.groups.rows, product.groups.columns)):
+        # a vector may have gaps
+        matrices = [v for v in matrices if len([n for n in v.loops if sizes[n] > 1]) > 1]
+    for view in matrices:
+        near = [n for n in view.loops if view.stride(n) == 1 and sizes[n] > 1]
+        if not near:
             return f"no loop runs over neighbours of `{view.buffer}`"
-    return "lines of its matrices overlap, or run backwards"
+        if near[0] in product.groups.batch:
+            return f"the neighbours of `{view.buffer}` belong to different products, by loop `{near[0]}`"
+    return "loops along one side of a matrix do not follow one another in memory, or its lines overlap"
 
 
 def _sides(

@@ -112,6 +112,14 @@ def test_what_no_call_computes(params: str, statement: str, why: str) -> None:
     assert why in found
 
 
+def test_neighbours_that_belong_to_different_products() -> None:
+    found = called(
+        "const float A[5][7][2], const float B[2][7][6], float C[2][5][6]",
+        "C[b][i][j] += A[i][k][b] * B[b][k][j];", "bijk",
+    )  # fmt: skip
+    assert found == "the neighbours of `A` belong to different products, by loop `b`"
+
+
 def test_a_sum_over_loops_that_do_not_follow_one_another() -> None:
     found = called(
         "const float A[5][7][4], const float B[4][7][6], float C[5][6]",
