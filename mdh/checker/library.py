@@ -1,6 +1,6 @@
 """K180, K181, K182: stages that calls of a library compute."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from mdh.checker.subject import at
 from mdh.decompose.contraction import product_of
@@ -11,7 +11,7 @@ from mdh.ir.library_call import LibraryCall
 from mdh.ir.plan import Grid, StagePlan
 from mdh.ir.program import CALLS, Program, Stage
 from mdh.language import LANGUAGES
-from mdh.schedule.model import How, Library, Section
+from mdh.schedule.model import How, Library, Section, Within
 
 WHAT, WHERE, WHICH = "K180", "K181", "K182"
 CALLED = {"c": ("openblas",)}
@@ -102,6 +102,11 @@ def with_calls(
         if call.m * call.n * call.k >= LARGE:
             out[name] = Section(name, (), how=Library(found.library), derived=True)
     return out
+
+
+def hosts_of(sections: Iterable[Section]) -> set[str]:
+    """The stages that compute other ones in their kernels."""
+    return {s.how.reader for s in sections if isinstance(s.how, Within)}
 
 
 def choices(program: Program, target: str, *, deterministic: bool) -> dict[str, LibraryCall]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from mdh.checker.fusing import stage_in, view_of
 from mdh.checker.inlining import with_inline
-from mdh.checker.library import with_calls
+from mdh.checker.library import hosts_of, with_calls
 from mdh.checker.loop_default import loops_in_default
 from mdh.checker.open_steps import bare, forms, outermost, unshared
 from mdh.checker.row_default import with_rows
@@ -53,7 +53,10 @@ def default_for(
     by_name = {s.name: s for s in (*kernels, *inside.values()) if s.name is not None}
     free = by_name.keys() - known.keys() - {one.name for one in found.stages} - inside.keys()
     by_name = with_rows(found.program, by_name, free, machine, target, deterministic=deterministic)
-    by_name = with_calls(found.program, by_name, free, target, deterministic=deterministic)
+    if given is None or not given.loops:
+        # a loop whose iterations units share is one kernel
+        hosts = hosts_of([*known.values(), *by_name.values()])
+        by_name = with_calls(found.program, by_name, free - hosts, target, deterministic=deterministic)
     return replace(_schedule(program, machine, found, by_name.values()), loops=loops)
 
 
