@@ -7,7 +7,7 @@ import pytest
 from mdh.device.api import open_device
 from tests.support.random_calls import outcome, random_call
 
-COUNT = int(os.environ.get("MDH_RANDOM_CALLS", "32"))
+COUNT = int(os.environ.get("MDH_RANDOM_CALLS", "24"))
 
 
 @pytest.mark.parametrize("seed", range(COUNT))
