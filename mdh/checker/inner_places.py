@@ -85,7 +85,7 @@ def unknown_readers(program: Program, sections: Mapping[str, Section]) -> Iterat
             yield Diagnostic(PLACE, f"{headline}: no such stage has a kernel", at(how.span), help=hint)
         elif order.index(how.reader) <= order.index(name):
             yield Diagnostic(PLACE, f"{headline}: that stage does not come after it", at(how.span), help=hint)
-        elif isinstance(sections[how.reader].how, Library):
+        elif how.reader in sections and isinstance(sections[how.reader].how, Library):
             what = f"{headline}: a library computes that stage, and reads arrays"
             yield Diagnostic(PLACE, what, at(how.span), help="leave `in` out")
 
