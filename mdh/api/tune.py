@@ -10,7 +10,7 @@ from typing import Any
 from mdh.api.compile import compile
 from mdh.api.explained import explained
 from mdh.api.kernel import Kernel
-from mdh.api.options import of_type, shown, with_arrays
+from mdh.api.options import of_type, shown, with_arrays, with_libraries
 from mdh.api.texts import Text, read_given
 from mdh.api.tuning import Watch, job_of, run_order, seconds_of, silent_watch, values_at
 from mdh.default_device import default_device
@@ -90,6 +90,7 @@ def tune(
     strict_fp: bool = False,
     deterministic: bool = False,
     allow: Sequence[str] = (),
+    libraries: bool = False,
     holes: Mapping[str, int | str] = {},
     constants: Mapping[str, Any] = {},
     patterns: Mapping[str, Any] = {},
@@ -108,9 +109,9 @@ def tune(
 
     Ends at the first of `budget` (seconds, or a text such as "5m"; 5 minutes if no limit is given), `trials`
     and `until_speedup`. Without a schedule the tile sizes of the default one are searched. Sizes that stay
-    open, `defines={"M": mdh.open(1, 4096)}`, take values for the tuning: `at={"M": 100}`. `constants` and
-    `patterns`: as of `mdh.compile`. Writes the best schedule, the record and the kernel's folder into `out`,
-    and continues a record that is there. `watch` is
+    open, `defines={"M": mdh.open(1, 4096)}`, take values for the tuning: `at={"M": 100}`. `constants`,
+    `patterns` and `libraries`: as of `mdh.compile`. Writes the best schedule, the record and the kernel's
+    folder into `out`, and continues a record that is there. `watch` is
     called with the progress and each trial. Candidates run in processes of their own; a script needs no `if
     __name__ == "__main__"` for them.
 
@@ -122,7 +123,8 @@ def tune(
         goal = goal_of(budget, trials, until_speedup)
         _check_jobs(jobs)
         defines = with_arrays(defines, constants, patterns)
-        given = read_given(file, schedule, defines, holes, silent, function, strict_fp, allow=allow).single
+        words = with_libraries(allow, libraries=libraries)
+        given = read_given(file, schedule, defines, holes, silent, function, strict_fp, allow=words).single
         names = devices_of(device)
         program = given.read(Pipeline())
         sizes = values_at(program, given, at)

@@ -48,6 +48,7 @@ def check(
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
     allow: opt.AllowOpt = None,
+    libraries: opt.LibrariesOpt = False,
     deterministic: opt.DeterministicOpt = False,
     fix: FixOpt = False,
     in_place: InPlaceOpt = False,
@@ -62,7 +63,8 @@ def check(
     line: CommandLine = ctx.obj
     request = Request(
         line, file, schedule, target, machine, device, tuple(define or ()), tuple(set_ or ()), function,
-        strict_fp, deterministic, tuple(allow or ()), Warned.asked(line, warnings, hidden=no_warnings),
+        strict_fp, deterministic, opt.allowed(allow, libraries=libraries),
+        Warned.asked(line, warnings, hidden=no_warnings),
     )  # fmt: skip
     trace = Trace.of(line, tuple(dump or ()), time, STAGES[:3])
     _demand_schedule(request, fix=fix, in_place=in_place)
@@ -87,9 +89,7 @@ def check(
         write_text(line, request.schedule, changed.text)
         log(f"wrote {request.schedule}")
     if output is not None:
-        keep_inputs(line, output, request.files, {Path(output): checked.plan.text})
-        write_text(line, output, checked.plan.text)
-        log(f"wrote {output}")
+        _write(request, output, checked.plan.text)
     if json:
         show_json(_as_json(checked, found, changed))
     else:
@@ -106,16 +106,19 @@ def _check_table(
     plans = table_plans(request, trace, table)[1]
     found = [warn(request, one.checked.plan) for one in plans]
     if output is not None:
-        text = table_text(table, plans)
-        keep_inputs(line, output, request.files, {Path(output): text})
-        write_text(line, output, text)
-        log(f"wrote {output}")
+        _write(request, output, table_text(table, plans))
     if json:
         rows = [_as_json(one.checked, f, None) for one, f in zip(plans, found, strict=True)]
         cases = [{"over": ranges_text(p.case), **_case_json(row)} for p, row in zip(plans, rows, strict=True)]
         show_json(ok("check", table=True, cases=cases))
     else:
         show("".join(f"{one.name}: {_text(one.checked)}" for one in plans))
+
+
+def _write(request: Request, output: str, text: str) -> None:
+    keep_inputs(request.line, output, request.files, {Path(output): text})
+    write_text(request.line, output, text)
+    log(f"wrote {output}")
 
 
 def _case_json(row: dict[str, object]) -> dict[str, object]:
@@ -164,7 +167,7 @@ def _text(checked: Checked) -> str:
     steps = sum(len(s.steps) for s in (*plan.stages, *(x.plan for _, x in inside)))
     what = schedule_words(checked)
     names = ", ".join([
-        *(s.stage.name for s in plan.stages),
+        *(s.stage.name if s.call is None else f"{s.stage.name} by {s.call.library}" for s in plan.stages),
         *(f"{x.stage.name} in {reader}" for reader, x in inside),
         *(f"{x.name} inline" for x in plan.inline),
     ])  # fmt: skip
@@ -190,7 +193,11 @@ def _as_json(checked: Checked, found: tuple[Diagnostic, ...], changed: Fixed | N
         target=plan.target,
         default=bool(checked.derived),
         default_stages=list(checked.derived),
-        stages=[{"name": s.stage.name, "steps": len(s.steps)} for s in plan.stages],
+        stages=[
+            {"name": s.stage.name, "steps": len(s.steps)}
+            | ({} if s.call is None else {"library": s.call.library})
+            for s in plan.stages
+        ],
         **({"inline": [x.name for x in plan.inline]} if plan.inline else {}),
         schedule=plan.text,
         warnings=[render_json(d) for d in found],

@@ -14,6 +14,7 @@ from mdh.ir.atoms import GROUP_LANES, Atom, Fragment, spread
 from mdh.ir.expr import Load
 from mdh.ir.fusion import Group
 from mdh.ir.inlining import InlineStage
+from mdh.ir.library_call import LibraryCall
 from mdh.ir.open_size import OpenExtent
 from mdh.ir.parallel_loop import ParallelLoop
 from mdh.ir.program import Program, Stage
@@ -272,6 +273,8 @@ class StagePlan:
     near: Mapping[str, Space] = field(default_factory=dict)
     """Arrays that this stage reads and writes in tiles of the kernel that it is a part of, and where these
     lie."""
+    call: LibraryCall | None = None
+    """What computes the stage instead of a kernel of mdh's own. There are no steps then, and no tile tree."""
 
     @property
     def tiles(self) -> Tiles:
