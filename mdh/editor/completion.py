@@ -1,6 +1,7 @@
 """What can be written at a place of a schedule. It reads what is known of program and machine, and asks the
 checker nothing: an answer takes milliseconds."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise, permutations
@@ -23,6 +24,8 @@ from mdh.source import Source, Span
 
 MOST_TILES = 24
 """Tile sizes that are proposed."""
+_TILES = re.compile(r"comp\s*\(([^()]*)\)")
+_NUMBER = re.compile(r"[1-9][0-9]{0,9}\Z", re.ASCII)
 MOST_LAYOUTS = 24
 """Layouts that are proposed: those of four dimensions."""
 
@@ -234,15 +237,13 @@ class _Completion:
             yield self.item(str(n), "value", whole)
 
     def _tile_above(self, extent: int) -> int:
-        """The tile of the dimension in the step before, in the text."""
-        number, entry = self.place.step, self.place.entry
-        schedule = self.analysis.schedule
-        if schedule is None or self.place.case >= 0:
-            return extent
-        section = next((s for s in schedule.sections if s.name in (None, self.place.stage)), None)
-        for step in () if section is None else section.steps[:number]:
-            value = step.tiles[entry].value if entry < len(step.tiles) else None
-            extent = value if isinstance(value, int) else extent
+        """The tile of the dimension in the steps before, in the text, which need not parse."""
+        above = [s for s in steps_of(self.source) if s.span.end <= self.place.word.start]
+        for step in above[max(0, len(above) - self.place.step) :] if self.place.step > 0 else ():
+            group = _TILES.search(step.span.text)
+            tiles = [] if group is None else group[1].split(",")
+            value = tiles[self.place.entry].strip() if self.place.entry < len(tiles) else ""
+            extent = int(value) if _NUMBER.match(value) else extent
         return extent
 
     def memory(self) -> Iterator[Item]:

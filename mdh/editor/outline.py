@@ -66,12 +66,22 @@ def _nested(
         if word in SECTIONS:
             while behind < high and begun[behind][2] > here:
                 behind += 1
-        last = begun[behind][0] if behind < len(begun) else len(tokens) - 1
+        last = _end(tokens, first, begun[behind][0] if behind < len(begun) else len(tokens) - 1)
         inside = _nested(source, tokens, begun, n + 1, behind, here + 1) if word in SECTIONS else ()
         out.append(_entry(source, tokens, first, last, word, inside, step))
         step += word == "step"
         n = behind
     return tuple(out)
+
+
+def _end(tokens: list[Token], first: int, last: int) -> int:
+    """The number behind the last token of an item, without the `}` of what is around it."""
+    depth = 0
+    for n in range(first, last):
+        depth += {"{": 1, "}": -1}.get(tokens[n].text, 0)
+        if depth < 0:
+            return n
+    return last
 
 
 def _entry(

@@ -64,13 +64,14 @@ SYMBOLS = {
 
 class Server(LanguageServer):
     """session: what is open. worker: the one thread that reads programs and asks the checker. pending: the
-    files that wait for a pause, with their tasks."""
+    files that wait for a pause, with their tasks. versions: the editor's numbers of the open texts."""
 
     def __init__(self) -> None:
         super().__init__("mdh", release(), text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
         self.session = Session()
         self.worker = ThreadPoolExecutor(1, "mdh-editor")
         self.pending: dict[str, asyncio.Task[None]] = {}
+        self.versions: dict[str, int] = {}
 
     async def apart(self, arrow: Callable[[], T]) -> T | None:
         """Runs `arrow` in the one thread; None if the file was closed meanwhile."""
@@ -100,7 +101,8 @@ class Server(LanguageServer):
             self.show(path, [_diagnostic(m) for m in found])
 
     def show(self, path: str, diagnostics: list[lsp.Diagnostic]) -> None:
-        self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(_uri(path), diagnostics))
+        params = lsp.PublishDiagnosticsParams(_uri(path), diagnostics, self.versions.get(path))
+        self.text_document_publish_diagnostics(params)
 
     def offset(self, path: str, position: lsp.Position) -> int:
         return offset_at(self.session.texts.open[path], position)
@@ -154,6 +156,7 @@ async def configured(ls: Server, params: lsp.DidChangeConfigurationParams) -> No
 async def opened(ls: Server, params: lsp.DidOpenTextDocumentParams) -> None:
     document = params.text_document
     if path := _path(document.uri):
+        ls.versions[path] = document.version
         ls.check(ls.session.put(path, document.text), 0.0)
 
 
@@ -161,6 +164,7 @@ async def opened(ls: Server, params: lsp.DidOpenTextDocumentParams) -> None:
 async def changed(ls: Server, params: lsp.DidChangeTextDocumentParams) -> None:
     path = ls.known(params.text_document.uri)
     if path is not None and params.content_changes:
+        ls.versions[path] = params.text_document.version
         ls.check(ls.session.put(path, params.content_changes[-1].text))
 
 
@@ -169,6 +173,7 @@ async def closed(ls: Server, params: lsp.DidCloseTextDocumentParams) -> None:
     path = ls.known(params.text_document.uri)
     if path is not None:
         ls.check(ls.session.drop(path))
+        ls.versions.pop(path, None)
         ls.show(path, [])
 
 
