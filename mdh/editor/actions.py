@@ -113,7 +113,7 @@ def fix_all(analysis: Analysis, analyser: Analyser) -> tuple[Edit, ...]:
         if wrong:
             raise Failed(*wrong)
 
-    values = dict(analyser.settings.sets)
+    values = analyser.sets(analysis.schedule)
     found = fixed(
         analysis.checked, analysis.schedule, values, demand_sizes=demand_sizes, say=lambda _: None
     )  # fmt: skip

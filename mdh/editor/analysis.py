@@ -6,6 +6,7 @@ steps are checked at the sizes of the other lines. Settings come first. No devic
 read a program right (`verify/translation.py`) is left to the commands.
 """
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,7 @@ from mdh.machine import Machine, load_machine, machine_names
 from mdh.pipeline import Checked, Pipeline
 from mdh.schedule.binding import bind
 from mdh.schedule.cases import Table, table_of
+from mdh.schedule.holes import holes
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source, Span
@@ -109,7 +111,7 @@ class Analyser:
         """The analysis with the plan, or with what is wrong."""
         assert found.program is not None and found.machine is not None
         problems = list(found.problems)
-        bound = _kept(problems, lambda: bind(schedule, dict(self.settings.sets)))
+        bound = _kept(problems, lambda: bind(schedule, self.sets(schedule)))
         if bound is None:
             return replace(found, problems=tuple(problems))
         program, machine = found.program, found.machine
@@ -118,7 +120,7 @@ class Analyser:
         if checked is not None:
             findings = findings_of(checked.plan)
             problems += [*program.remarks, *(f.diagnostic for f in findings)]
-            if not self.settings.sets:
+            if not self.sets(schedule):
                 problems += self.other_sizes(found, bound)
         return replace(found, checked=checked, findings=findings, problems=tuple(map(_milder, problems)))
 
@@ -156,7 +158,8 @@ class Analyser:
                 program = self.program(owner.path, owner.function, defines, table.ranges(case))
                 first = first or program
                 if found.target:
-                    bound = bind(table.alone(case), dict(self.settings.sets))
+                    alone = table.alone(case)
+                    bound = bind(alone, self.sets(alone))
                     checked = Pipeline().check(program, bound, machine, found.target)
                     problems += [f.diagnostic for f in findings_of(checked.plan)]
             except Failed as failed:
@@ -170,6 +173,7 @@ class Analyser:
         """The program at these sizes. Raises Failed."""
         source = self.texts.read(path)
         allow = self.settings.allow
+        defines = _occurring(source, defines)
         key = (source, function, tuple(defines.items()), tuple(ranges), allow)
         if key not in self.programs:
             bound, opens = split_defines(source, with_ranges(defines, ranges))
@@ -182,6 +186,11 @@ class Analyser:
         while len(self.programs) > KEPT_PROGRAMS:
             self.programs.popitem(last=False)
         return self.programs[key]
+
+    def sets(self, schedule: Schedule) -> dict[str, int | str]:
+        """The values that are set for named holes of a schedule. Settings are for all schedules."""
+        named = {h.hole.name for h in holes(schedule)}
+        return {name: value for name, value in self.settings.sets if name in named}
 
     def _defines(self, found: Analysis, line: SizeLine | None) -> Defines:
         return {**(dict(line.sizes) if line is not None else {}), **dict(self.settings.defines)}
@@ -221,6 +230,15 @@ class Analyser:
             )
         )
         return ""
+
+
+def _occurring(source: Source, defines: Defines) -> Defines:
+    """The defines of names that a text has: settings are for all programs, and a header may name a size that
+    there is not (S155). What an included file has is not known."""
+    if "#include" in source.text:
+        return defines
+    words = set(re.findall(r"\w+", source.text))
+    return {name: value for name, value in defines.items() if name in words}
 
 
 NO_PROGRAM = (

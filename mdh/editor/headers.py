@@ -37,10 +37,12 @@ class Headers:
         return tuple(dict.fromkeys(n for n in names if n))
 
     def line_for(self, program: str | None, machine: str | None = None) -> SizeLine | None:
-        """The first line for a program, `for` before `small`, on a machine if one is named."""
-        fitting = [x for x in self.sizes if x.program in (None, program)]
-        there = [x for x in fitting if not x.machines or machine in (None, *x.machines)] or fitting
-        return next(iter(sorted(there, key=lambda x: x.word)), None)
+        """The first line for a program: `for` before `small`, and those for the machine before others."""
+
+        def order(line: SizeLine) -> tuple[str, bool]:
+            return line.word, bool(line.machines) and machine not in (None, *line.machines)
+
+        return min((x for x in self.sizes if x.program in (None, program)), key=order, default=None)
 
 
 def headers_of(source: Source) -> Headers:

@@ -64,7 +64,8 @@ def schedules_of(path: str, texts: Texts, roots: Sequence[str]) -> tuple[str, ..
     found = [os.path.splitext(path)[0] + SCHEDULE]
     for folder in _above(path, roots):
         for place in (os.path.join(folder, "schedules", name), os.path.join(folder, name)):
-            found += sorted(map(str, Path(place).rglob(f"*{SCHEDULE}")))[:MOST_SCHEDULES]
+            for depth in ("", "*/"):
+                found += sorted(map(str, Path(place).glob(f"{depth}*{SCHEDULE}")))[:MOST_SCHEDULES]
     there = [p for p in dict.fromkeys(found) if texts.there(p)]
     return tuple(sorted(there, key=lambda p: p not in texts.open))
 

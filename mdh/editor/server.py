@@ -118,7 +118,7 @@ class Server(LanguageServer):
         if self._asks():
             item = lsp.ConfigurationItem(section=SECTION)
             found = await self.workspace_configuration_async(lsp.ConfigurationParams([item]))
-            given = found[0] if found else {}
+            given = _plain(found[0]) if found else {}
         self.take(given)
 
     def _asks(self) -> bool:

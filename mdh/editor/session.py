@@ -40,7 +40,7 @@ class Session:
         """Takes other settings; all is checked again."""
         self.settings, self.roots = settings, tuple(roots)
         self.analyser = Analyser(self.texts, settings, self.roots)
-        self.stale |= {*self.analyses, *self.views}
+        self.stale |= set(self.texts.open)
 
     def put(self, path: str, text: str) -> tuple[str, ...]:
         """Takes a new text of an open file. Returns the open files whose messages may be others now, this one
@@ -65,8 +65,10 @@ class Session:
             # a file that a program includes, or a machine
             others = [*self.analyses, *self.views]
             self.analyser.programs.clear()
+        # what is being read for the first time may have read the file before it changed
+        others += [p for p in self.texts.open if p not in self.analyses and p not in self.views and p != path]
         self.stale.update(others)
-        return tuple(p for p in others if p in self.texts.open)
+        return tuple(p for p in dict.fromkeys(others) if p in self.texts.open)
 
     def analysis(self, path: str) -> Analysis:
         """Of an open schedule, up to date. For the one thread."""

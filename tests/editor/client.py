@@ -8,7 +8,7 @@ from pathlib import Path
 from queue import Queue
 from typing import Any
 
-SECONDS = 30
+SECONDS = 60
 """After which an answer is missing, on a machine that does other things, too."""
 
 

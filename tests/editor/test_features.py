@@ -224,7 +224,8 @@ def test_settings_of_any_shape() -> None:
 def test_settings_are_obeyed(session: Session) -> None:
     path, _ = at(session, HEAD + STEPS.replace("32, 32", "?b, ?b") + "|")
     assert [m.code for m in session.messages(path)] == ["S154"]
-    session.configure(settings_of({"set": ["b=32"], "machine": "h200"}), session.roots)
+    given = {"set": ["b=32", "unheard=1"], "define": ["UNHEARD=3"], "machine": "h200"}
+    session.configure(settings_of(given), session.roots)
     assert session.messages(path) == ()
     assert session.analysis(path).machine.name == "h200"  # type: ignore[union-attr]
 

@@ -66,7 +66,8 @@ def apply(text: str, edits: list[dict[str, Any]]) -> str:
 def test_a_session(tmp_path: Path, update_golden: bool) -> None:
     program, schedule = tmp_path / "product.c", tmp_path / "mine.mdh"
     program.write_text(PROGRAM, encoding="utf-8")
-    client = Client(tmp_path)
+    # of the settings, a hole's value and a size that nothing here has change nothing
+    client = Client(tmp_path, {"set": ["heard=8"], "define": ["UNHEARD=4"], "allow": ["tf32"], "machine": ""})
     assert {"hoverProvider", "renameProvider", "codeActionProvider"} <= client.start().keys()
     document = {"textDocument": {"uri": schedule.as_uri()}}
     assert client.open(schedule, SCHEDULE) == ""

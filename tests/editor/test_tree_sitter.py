@@ -1,7 +1,8 @@
 """The grammar for tree-sitter accepts what the parser accepts, and gives the trees of its corpus.
 
-tree-sitter itself is not needed: its grammar is read by Node.js, and lark makes an LALR(1) parser of it, which
-has a conflict wherever tree-sitter's LR(1) parser has one. `scripts/editors` runs tree-sitter where it is.
+tree-sitter itself is not needed: its grammar is read by Node.js, and lark makes an LALR(1) parser of it,
+which has a conflict wherever tree-sitter's LR(1) parser has one. `scripts/editors` runs tree-sitter where
+it is.
 """
 
 import json
