@@ -71,7 +71,7 @@ class Analyser:
 
     def schedule(self, path: str) -> Analysis:
         """Everything about the schedule at `path`. Raises nothing: an error inside of mdh is B101."""
-        source = self.texts.open[path]
+        source = self.texts.current(path)
         found = Analysis(source, headers_of(source))
         try:
             return self._schedule(path, found)
@@ -173,7 +173,7 @@ class Analyser:
         """The program at these sizes. Raises Failed."""
         source = self.texts.read(path)
         allow = self.settings.allow
-        defines = _occurring(source, defines)
+        defines = occurring(source, defines)
         key = (source, function, tuple(defines.items()), tuple(ranges), allow)
         if key not in self.programs:
             bound, opens = split_defines(source, with_ranges(defines, ranges))
@@ -232,7 +232,7 @@ class Analyser:
         return ""
 
 
-def _occurring(source: Source, defines: Defines) -> Defines:
+def occurring(source: Source, defines: Defines) -> Defines:
     """The defines of names that a text has: settings are for all programs, and a header may name a size that
     there is not (S155). What an included file has is not known."""
     if "#include" in source.text:

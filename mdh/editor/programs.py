@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mdh.diagnostics import INTERNAL_ERRORS, Diagnostic, Failed, internal_error
-from mdh.editor.analysis import Analyser, Defines
+from mdh.editor.analysis import Analyser, Defines, occurring
 from mdh.editor.headers import headers_of
 from mdh.editor.owner import ENDINGS, schedules_of
 from mdh.frontend.read import free_sizes, function_names
@@ -35,7 +35,7 @@ class ProgramView:
 def program_view(path: str, analyser: Analyser, owned: Sequence[str]) -> ProgramView | None:
     """What is known of the program at `path`; None for C that is none of mdh's. owned: open schedules that
     belong to it. Raises nothing."""
-    source = analyser.texts.open[path]
+    source = analyser.texts.current(path)
     found = schedules_of(path, analyser.texts, analyser.roots)
     schedules = tuple(dict.fromkeys((*owned, *found)))
     mine = not path.endswith(ENDINGS[0]) or bool(schedules) or PRAGMA in source.text
@@ -56,6 +56,7 @@ def _read(path: str, analyser: Analyser, view: ProgramView) -> ProgramView:
     except Failed as failed:
         return replace(view, problems=failed.diagnostics)
     for name in names or (None,):
+        taken: tuple[str, ...] = ()
         try:
             defines, taken = _sizes(path, name, analyser, view)
             programs.append(analyser.program(path, name, defines))
@@ -76,7 +77,7 @@ def _sizes(
             if line is not None:
                 defines = dict(line.sizes)
                 break
-    defines |= dict(analyser.settings.defines)
+    defines = occurring(view.source, {**defines, **dict(analyser.settings.defines)})
     bound = {k: v for k, v in defines.items() if isinstance(v, int | str)}
     free = free_sizes(view.source, defines=bound, function=function)
     return {**defines, **dict.fromkeys(free, FREE)}, free

@@ -6,6 +6,7 @@ is checked when its user pauses; results of an older text are dropped.
 """
 
 import asyncio
+import logging
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -25,10 +26,13 @@ from mdh.editor.messages import Message
 from mdh.editor.outline import Entry
 from mdh.editor.session import Session
 from mdh.editor.settings import settings_of
+from mdh.editor.texts import ClosedError
 from mdh.release import release
 from mdh.source import Source, Span
 
 T = TypeVar("T")
+LOG = logging.getLogger("mdh")
+"""Editors keep what is written to standard error."""
 PAUSE = 0.15
 """Seconds without a keystroke after which a text is checked."""
 SECTION = "mdh"
@@ -74,12 +78,16 @@ class Server(LanguageServer):
         self.versions: dict[str, int] = {}
 
     async def apart(self, arrow: Callable[[], T]) -> T | None:
-        """Runs `arrow` in the one thread; None if the file was closed meanwhile."""
+        """Runs `arrow` in the one thread; None if the file was closed meanwhile. A bug is logged, and the
+        editor goes on without an answer."""
 
         def run() -> T | None:
             try:
                 return arrow()
-            except KeyError:
+            except ClosedError:
+                return None
+            except Exception:  # the border to the editor: any exception here is a bug of mdh
+                LOG.exception("an answer is missing")
                 return None
 
         return await asyncio.get_running_loop().run_in_executor(self.worker, run)

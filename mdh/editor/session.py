@@ -73,7 +73,7 @@ class Session:
     def analysis(self, path: str) -> Analysis:
         """Of an open schedule, up to date. For the one thread."""
         known = self.analyses.get(path)
-        if known is None or known.source is not self.texts.open[path] or path in self.stale:
+        if known is None or known.source is not self.texts.current(path) or path in self.stale:
             # noted before it is read: what changes meanwhile makes it stale again
             self.stale.discard(path)
             known = self.analyses[path] = self.analyser.schedule(path)
@@ -82,7 +82,7 @@ class Session:
     def view(self, path: str) -> ProgramView | None:
         """Of an open program, up to date; None for C that is none of mdh's. For the one thread."""
         known = self.views.get(path)
-        changed = known is not None and known.source is not self.texts.open[path]
+        changed = known is not None and known.source is not self.texts.current(path)
         if path not in self.views or changed or path in self.stale or known is None:
             self.stale.discard(path)
             owned = [p for p, found in self.analyses.items() if path in found.files]
@@ -91,7 +91,7 @@ class Session:
 
     def messages(self, path: str) -> tuple[Message, ...]:
         """What is shown in an open text. For the one thread."""
-        source = self.texts.open[path]
+        source = self.texts.current(path)
         if is_schedule(path):
             return messages_of(source, self.analysis(path).problems)
         view = self.view(path) if is_program(path) else None
@@ -114,29 +114,29 @@ class Session:
     def complete(self, path: str, offset: int) -> tuple[Item, ...]:
         """By what is known already, which may be of an older text: a keystroke does not wait for the
         checker."""
-        source = self.texts.open[path]
+        source = self.texts.current(path)
         known = self.analyses.get(path) or Analysis(source, headers_of(source))
         return complete(known, source, offset) if is_schedule(path) else ()
 
     def outline(self, path: str) -> tuple[Entry, ...]:
         """For the one thread."""
         if is_schedule(path):
-            return outline(self.texts.open[path])
+            return outline(self.texts.current(path))
         view = self.view(path)
         return () if view is None else tuple(e for p in view.programs for e in program_outline(p))
 
     def references(self, path: str, offset: int) -> tuple[Span, ...]:
-        return references(self.texts.open[path], offset) if is_schedule(path) else ()
+        return references(self.texts.current(path), offset) if is_schedule(path) else ()
 
     def renamable(self, path: str, offset: int) -> Span | None:
-        return renamable(self.texts.open[path], offset) if is_schedule(path) else None
+        return renamable(self.texts.current(path), offset) if is_schedule(path) else None
 
     def renamed(self, path: str, offset: int, name: str) -> tuple[Edit, ...]:
         """Raises Failed."""
-        return renamed(self.texts.open[path], offset, name)
+        return renamed(self.texts.current(path), offset, name)
 
     def formatted(self, path: str) -> tuple[Edit, ...]:
-        return formatted(self.texts.open[path]) if is_schedule(path) else ()
+        return formatted(self.texts.current(path)) if is_schedule(path) else ()
 
     def actions(self, path: str, low: int, high: int) -> tuple[Action, ...]:
         """By the analysis of this text, which has been shown; none while there is none yet."""

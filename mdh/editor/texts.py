@@ -8,6 +8,10 @@ from mdh.textfile import C_LIMIT, PROGRAMS, SCHEDULE_LIMIT, plain, read_text
 SCHEDULE = ".mdh"
 
 
+class ClosedError(Exception):
+    """A file was closed while something was found out about it."""
+
+
 class Texts:
     """open: path -> the text as it is in the editor, which may not be saved."""
 
@@ -22,6 +26,13 @@ class Texts:
     def drop(self, path: str) -> None:
         """Forgets the text of a file that was closed."""
         self.open.pop(path, None)
+
+    def current(self, path: str) -> Source:
+        """The text of an open file. Raises ClosedError for another one."""
+        found = self.open.get(path)
+        if found is None:
+            raise ClosedError(path)
+        return found
 
     def read(self, path: str) -> Source:
         """Raises Failed F101 to F105."""
