@@ -197,7 +197,7 @@ class _Completion:
 
     def ways(self) -> Iterator[Item]:
         for word in ("in", *How):
-            yield self.item(word, "keyword", documentation=words.HOW[word])
+            yield self.item(str(word), "keyword", documentation=words.HOW[word])
         yield self.item("?", "hole", "the search chooses")
 
     def loops(self) -> Iterator[Item]:
@@ -316,14 +316,24 @@ class _Completion:
                 yield self.item(axis, "value", f"axis of {layer}")
 
     def attributes(self) -> Iterator[Item]:
+        present = self._present()
         for name, known in ATTRIBUTES.items():
-            if self.place.site is None or self.place.site in known.sites:
-                text = name if not known.parameters else f"{name}({_first(known)})"
-                if name == "unroll":
-                    text = name
-                yield self.item(
-                    name, "attribute", known.form, words.attribute_text(name) or "", text
-                )  # fmt: skip
+            if name not in present and (self.place.site is None or self.place.site in known.sites):
+                plain = not known.parameters or not any(p.required for p in known.parameters)
+                text = name if plain else f"{name}({_first(known)})"
+                yield self.item(name, "attribute", known.form, words.attribute_text(name) or "", text)
+
+    def _present(self) -> set[str]:
+        """The attributes in front of the place, of the same entry or step."""
+        found, depth = set[str](), 0
+        tokens = [t for t in known_tokens(self.source) if t.end <= self.place.word.start]
+        for at, name in reversed(list(pairwise(tokens))):
+            depth += {")": 1, "]": 1, "}": 1, "(": -1, "[": -1, "{": -1}.get(name.text, 0)
+            if depth < 0 or name.kind == "comp" or (depth == 0 and name.text in (",", ";")):
+                break
+            if depth == 0 and at.text == "@":
+                found.add(name.text)
+        return found
 
     def arguments(self) -> Iterator[Item]:
         known = ATTRIBUTES.get(self.place.attribute)

@@ -117,6 +117,13 @@ def test_completion(session: Session) -> None:
     assert {"async", "vec=", "?"} <= set(labels(session, product.replace("A:SM[1,2]", "A:SM[1,2]@copy(|", 1)))
     pad = labels(session, product.replace("A:SM[1,2]", "A:SM[1,2]@|", 1))
     assert "pad" in pad and "stages" not in pad
+    more = labels(session, product.replace("A:SM[1,2]", "A:SM[1,2]@pad(4)@|", 1))
+    assert "pad" not in more and "swizzle" in more
+    step = labels(
+        session, f"{HEAD}1: (de-)comp( 8, 8, 8 ) ( A:SM[1,2]@pad(2), ^ ; ^ ) ( ^, ^, ^ ) @stages(2) @|"
+    )
+    assert "unroll" in step and not {"stages", "pad"} & set(step)
+    assert labels(session, "stage C |") == ["in", "kernel", "inline", "?"]
     assert {"h200", "generic-cpu"} <= set(labels(session, "target |"))
     assert "32" in labels(session, product.replace("3: (de-)comp( 4", "3: (de-)comp( |"))
     assert "64" not in labels(session, product.replace("3: (de-)comp( 4", "3: (de-)comp( |"))
