@@ -1,9 +1,11 @@
 """`mdh lsp`: the language server, for editors."""
 
+import sys
 from importlib import import_module
 
 import typer
 
+from mdh.cli.console import log
 from mdh.diagnostics import fail
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -16,6 +18,8 @@ def lsp() -> None:
     Editors start it themselves; see docs/editors.md. Needs the extra `editor`: pip install "mdh[editor]".
     """
     demand_packages()
+    if sys.stdin is not None and sys.stdin.isatty():
+        log("waits for the messages of an editor, which starts this command itself; Ctrl-C ends it")
     import_module("mdh.editor.server").serve()
 
 

@@ -50,7 +50,7 @@ def _word(analysis: Analysis, place: Place, offset: int) -> str | None:
     """What the word itself means; None if it belongs to its step."""
     word, source = place.word.text, analysis.source
     hole = place.token == "hole" or place.in_set
-    if hole and (found := range_at(analysis, offset)) is not None:
+    if hole and (found := range_at(analysis, offset, word)) is not None:
         return _hole_text(found)
     match place.kind:
         case Kind.ATTRIBUTE:

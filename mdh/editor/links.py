@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
-from pathlib import Path
 
 from mdh.diagnostics import Failed, fail
 from mdh.editor.analysis import Analysis
@@ -179,8 +178,3 @@ def renamed(source: Source, offset: int, name: str) -> tuple[tuple[Span, str], .
     ):
         raise fail("", f"`{new}` is another hole of this schedule; both would have one value")
     return tuple((span, new) for span in places)
-
-
-def file_of(span: Span) -> str:
-    """The path of the text that a place is in."""
-    return str(Path(span.source.name))

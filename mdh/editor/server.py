@@ -160,6 +160,11 @@ async def configured(ls: Server, params: lsp.DidChangeConfigurationParams) -> No
         await ls.configure()
 
 
+@server.feature(lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
+async def moved(ls: Server, _params: lsp.DidChangeWorkspaceFoldersParams) -> None:
+    await ls.configure()
+
+
 @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
 async def opened(ls: Server, params: lsp.DidOpenTextDocumentParams) -> None:
     document = params.text_document

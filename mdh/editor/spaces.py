@@ -38,11 +38,12 @@ class HoleRange:
     span: Span
 
 
-def range_at(analysis: Analysis, offset: int) -> HoleRange | None:
-    """The hole at an offset. Counting a space takes up to half a second."""
+def range_at(analysis: Analysis, offset: int, word: str) -> HoleRange | None:
+    """The hole at an offset, or the one of a name such as `?bm`, as in conditions. Counting a space takes up
+    to half a second."""
     if analysis.schedule is None:
         return None
-    found = _hole_at(analysis.schedule, offset)
+    found = _hole_at(analysis.schedule, offset, word)
     if found is None or found.hole.span is None:
         return None
     span, domain = found.hole.span, found.parameter.domain if found.parameter is not None else ()
@@ -54,10 +55,12 @@ def range_at(analysis: Analysis, offset: int) -> HoleRange | None:
     return HoleRange(said, str(found.place), values, words, span)
 
 
-def _hole_at(schedule: Schedule, offset: int) -> OpenHole | None:
+def _hole_at(schedule: Schedule, offset: int, word: str) -> OpenHole | None:
     parts = [Schedule(case.sections) for case in schedule.cases]
     every = [h for part in (schedule, *parts) for h in holes(part)]
-    return next((h for h in every if h.hole.span and h.hole.span.start <= offset <= h.hole.span.end), None)
+    here = (h for h in every if h.hole.span and h.hole.span.start <= offset <= h.hole.span.end)
+    named = (h for h in every if h.hole.name is not None and f"?{h.hole.name}" == word)
+    return next(here, None) or next(named, None)
 
 
 def _counted(analysis: Analysis, span: Span) -> tuple[str, tuple[Value, ...] | None]:

@@ -87,8 +87,9 @@ def tokenise(source: Source) -> tuple[list[Token], list[CommentToken]]:
 
 def known_tokens(source: Source) -> list[Token]:
     """The tokens of a text that may be half-written, an `end` token last. For editors: what has no meaning is
-    left out, a comment that is never closed goes to the end, and nothing is raised."""
-    text, at = source.text, 0
+    left out, a comment that is never closed goes to the end, and nothing is raised. A text that is longer
+    than schedules may be is read up to there."""
+    text, at = source.text[:SCHEDULE_LIMIT], 0
     tokens: list[Token] = []
     while at < len(text):
         found = _TOKEN.match(text, at)
@@ -107,7 +108,7 @@ def known_tokens(source: Source) -> list[Token]:
 
 def in_comment(source: Source, offset: int) -> bool:
     """Whether a character lies in a comment, or behind the last one of a line."""
-    text, at = source.text, 0
+    text, at = source.text[:SCHEDULE_LIMIT], 0
     while at <= offset and at < len(text):
         found = _TOKEN.match(text, at)
         if found is None:

@@ -198,6 +198,18 @@ def test_renaming(session: Session) -> None:
             session.renamed(path, offset, name)
 
 
+def test_ranges_of_holes(session: Session) -> None:
+    text = HEAD + STEPS.replace("32, 32", "?b{16,32,512}, 32").replace("4, 4", "?, 4") + "where ?b < 33\n"
+    for word, said in (
+        ("?b{", "`16`, `32`"),
+        ("?b <", "`16`, `32`"),
+        ("?, 4", "`1`, `2`, `4`, `8`, `16`, `32`"),
+    ):
+        path, offset = at(session, text.replace(word, f"|{word}"))
+        found = session.hover(path, offset)
+        assert found is not None and found.text.endswith(said), found
+
+
 def test_owner(tmp_path: Path) -> None:
     def owner(path: str, head: str = "", settings: Settings | None = None) -> str | None:
         source = Source(path, head)

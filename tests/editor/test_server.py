@@ -110,6 +110,11 @@ def test_a_session(tmp_path: Path, update_golden: bool) -> None:
     edits = new["changes"][schedule.as_uri()]
     assert apply(HOLES, edits) == re.sub(r"\?b\b", "?block", HOLES)
 
+    with pytest.raises(AssertionError, match="is another hole of this schedule"):
+        client.request(
+            "textDocument/rename", {**client.at(schedule, *place(HOLES, "?b,", 1)), "newName": "t"}
+        )
+
     # the program: its change is seen in the schedule
     assert client.open(program) == ""
     assert client.change(schedule, SCHEDULE, 7) == ""
