@@ -15,6 +15,8 @@ from mdh.cli.console import clear_screen, log
 from mdh.cli.exit_codes import INTERRUPTED
 from mdh.cli.main import run
 from mdh.cli.options import CONSTANTS, Request
+from mdh.diagnostics import Failed
+from mdh.textfile import C_LIMIT, read_text
 
 WATCH = "--watch"
 PAUSE = 0.25
@@ -80,8 +82,9 @@ def _included(path: str) -> Iterator[str]:
     left, known = [Path(path)], set[Path]()
     while left and len(known) < MOST_INCLUDED:
         file = left.pop()
-        with suppress(OSError, ValueError):
-            for name in _INCLUDE.findall(file.read_text(encoding="utf-8")):
+        # a pipe or a device is no text, and reading it could take forever
+        with suppress(Failed):
+            for name in _INCLUDE.findall(read_text(str(file), limit=C_LIMIT).text):
                 found = file.parent / name
                 if found not in known:
                     known.add(found)
