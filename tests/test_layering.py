@@ -81,7 +81,19 @@ DOORS = {
     "pygls": ("mdh.editor.server.",),
     "lsprotocol": ("mdh.editor.server.",),
 }
-HEAVY = ("numpy", "islpy", "pycparser", "pcpp", "pyopencl", "cupy", "rich", "ml_dtypes", "optuna", "msgspec", "pygls")
+HEAVY = (
+    "numpy",
+    "islpy",
+    "pycparser",
+    "pcpp",
+    "pyopencl",
+    "cupy",
+    "rich",
+    "ml_dtypes",
+    "optuna",
+    "msgspec",
+    "pygls",
+)
 ARRAYS = ("numpy", "ml_dtypes")
 """Array libraries may be imported wherever arrays are handled: they have no one door."""
 
