@@ -44,6 +44,7 @@ LAYERS = (
     ("mdh.device",),
     ("mdh.verify",),
     ("mdh.pipeline",),
+    ("mdh.fixing",),
     ("mdh.default_device",),
     ("mdh.results",),
     ("mdh.report", "mdh.tuner.runtime", "mdh.tuner.space"),
@@ -55,6 +56,7 @@ LAYERS = (
     ("mdh.tuner",),
     ("mdh.compare",),
     ("mdh.api",),
+    ("mdh.editor",),
     ("mdh.cli",),
     ("mdh.__main__",),
 )
@@ -76,8 +78,22 @@ DOORS = {
     "rich": ("mdh.cli.",),
     "msgspec": ("mdh.schema.",),
     "opt_einsum": ("mdh.frontend.einsum.",),
+    "pygls": ("mdh.editor.server.",),
+    "lsprotocol": ("mdh.editor.server.",),
 }
-HEAVY = ("numpy", "islpy", "pycparser", "pcpp", "pyopencl", "cupy", "rich", "ml_dtypes", "optuna", "msgspec")
+HEAVY = (
+    "numpy",
+    "islpy",
+    "pycparser",
+    "pcpp",
+    "pyopencl",
+    "cupy",
+    "rich",
+    "ml_dtypes",
+    "optuna",
+    "msgspec",
+    "pygls",
+)
 ARRAYS = ("numpy", "ml_dtypes")
 """Array libraries may be imported wherever arrays are handled: they have no one door."""
 

@@ -12,13 +12,15 @@ from mdh.cli import options as opt
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import keep_inputs, moved, read_schedule, write_text
-from mdh.cli.fix import Fixed, fixed
 from mdh.cli.job import load_program, load_schedule, make_plan, plan_of, say_default, schedule_words
 from mdh.cli.options import Request, Warned
 from mdh.cli.tables import default_table, table_plans, table_text
 from mdh.cli.trace import STAGES, Trace
+from mdh.cli.values import parse_sets
 from mdh.cli.warned import warn
+from mdh.cli.watch import WATCH, watch
 from mdh.diagnostics import Diagnostic, Failed, render_json
+from mdh.fixing import Fixed, fixed
 from mdh.ir.plan import InnerStage, Plan, StagePlan
 from mdh.pipeline import Checked
 from mdh.schedule.cases import Table, ranges_text, table_of
@@ -30,6 +32,7 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 FixOpt = Annotated[
     bool, typer.Option("--fix", help="Print the schedule, changed as warnings advise where that is legal.")
 ]
+WatchOpt = Annotated[bool, typer.Option(WATCH, help="Check again whenever a file changes; Ctrl-C ends.")]
 InPlaceOpt = Annotated[bool, typer.Option("--in-place", help="With --fix: write it back instead.")]
 
 
@@ -52,6 +55,7 @@ def check(
     deterministic: opt.DeterministicOpt = False,
     fix: FixOpt = False,
     in_place: InPlaceOpt = False,
+    watched: WatchOpt = False,
     output: opt.OutScheduleOpt = None,
     no_warnings: opt.NoWarningsOpt = False,
     warnings: opt.WarnOpt = None,
@@ -66,6 +70,8 @@ def check(
         strict_fp, deterministic, opt.allowed(allow, libraries=libraries),
         Warned.asked(line, warnings, hidden=no_warnings),
     )  # fmt: skip
+    if watched:
+        watch(request)
     trace = Trace.of(line, tuple(dump or ()), time, STAGES[:3])
     _demand_schedule(request, fix=fix, in_place=in_place)
     given = default_table(request, trace, load_schedule(request, trace))
@@ -73,6 +79,14 @@ def check(
     if table is not None:
         _check_table(request, trace, table, fix=fix, output=output, json=json)
         return
+    _check_one(request, trace, given, fix=fix, in_place=in_place, output=output, json=json)
+
+
+def _check_one(
+    request: Request, trace: Trace, given: Schedule | None, *, fix: bool, in_place: bool, output: str | None,
+    json: bool,
+) -> None:  # fmt: skip
+    line, schedule = request.line, request.schedule
     _, checked = plan_of(request, trace, given)
     changed = None
     if schedule is not None:
@@ -138,7 +152,10 @@ def _demand_schedule(request: Request, *, fix: bool, in_place: bool) -> None:
 def _fixed(request: Request, checked: Checked) -> Fixed:
     assert request.schedule is not None
     given = parse_schedule(read_schedule(request.line, request.schedule))
-    return fixed(request, checked, given, partial(_check_sizes, request, checked.plan))
+    return fixed(
+        checked, given, parse_sets(request.line, request.sets), deterministic=request.deterministic,
+        demand_sizes=partial(_check_sizes, request, checked.plan), say=log,
+    )  # fmt: skip
 
 
 def _check_sizes(request: Request, plan: Plan, given: Schedule | None) -> None:
