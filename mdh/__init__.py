@@ -7,6 +7,7 @@
     tuned = mdh.tune("matmul.c", "matmul.mdh", "cuda:0", budget="5m")
     C = mdh.tc("def mm(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }").mm(A, B)
     C = mdh.einsum("bmk,bkn->bmn", A, B)
+    layer = mdh.torch.op("mine::layer", "layer.c")
 
 Names are loaded when they are first used: `import mdh` costs nothing.
 """
@@ -15,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mdh import torch
     from mdh.api.autotune import autotune
     from mdh.api.compile import check, compile
     from mdh.api.definitions import c, diesel, tc
@@ -39,6 +41,7 @@ __all__ = [
     "einsum",
     "open",
     "tc",
+    "torch",
     "tune",
     "tune_over",
     "warnings",
@@ -59,9 +62,13 @@ _HOMES = {
     "Failed": "mdh.diagnostics",
     "Source": "mdh.source",
 }
+_MODULES = ("torch",)
+"""Modules that import a framework of the same name."""
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"mdh.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'mdh' has no attribute '{name}'")
     value = getattr(import_module(_HOMES[name]), name)

@@ -10,12 +10,11 @@ from mdh.api.arguments import scalar_of
 from mdh.api.explained import add_notes, explained
 from mdh.api.passing import by_place, in_order
 from mdh.api.shaped import MOST_SHAPES, Key, Shaped, is_plain, key_of
-from mdh.api.texts import GivenTexts
+from mdh.api.texts import GivenTexts, ReadTexts
 from mdh.api.variant import Variant
 from mdh.device.faults import faults_of
 from mdh.device.protocols import Device, Executable
 from mdh.diagnostics import Diagnostic, Failed, labels_at
-from mdh.frontend.heading import Heading
 from mdh.frontend.open_program import closed
 from mdh.ir.dtype import I64
 from mdh.ir.open_size import OpenSize
@@ -36,25 +35,24 @@ class Kernel:
     returns them. Sizes may be left out: they are bound, or the extents of the call's arrays. Results of
     languages that name them may be left out, too: they are allocated where the first array of the call lies.
 
-    name: the C function's name. parameters: their names. sizes: those that each call binds, in order.
-    variants: the function at sizes, by tuple of sizes; those that differ in open sizes alone share what was
-    built. With a table, the first case whose ranges take the sizes of a call serves it. On a GPU, a call on
-    arrays in device memory runs on their
-    stream and may return before the work is done, like calls of their libraries. Every other call returns
+    texts: what the kernel is made of. name: the C function's name. parameters: their names. sizes: those that
+    each call binds, in order. variants: the function at sizes, by tuple of sizes; those that differ in open
+    sizes alone share what was built. With a table, the first case whose ranges take the sizes of a call
+    serves it. On a GPU, a call on arrays in device memory runs on their stream and may return before the work
+    is done, like calls of their libraries. Every other call returns
     when the work is done. Threads may share a kernel. A forked process cannot use it: it raises Failed D107.
     """
 
     def __init__(
         self,
-        given: GivenTexts,
+        texts: ReadTexts,
         device: Device,
-        heading: Heading,
-        sizes: Sequence[str],
         hook: Hook,
         tuned: Tuned | None = None,
     ) -> None:
         """tuned: replaces the schedule before anything is built; None: it stays."""
-        self.device = device
+        given, heading, sizes = texts.given, texts.heading, texts.sizes
+        self.device, self.texts = device, texts
         self.name, self.parameters = heading.name, heading.parameters
         self._open = frozenset(given.opens)
         self.sizes = tuple(p for p in self.parameters if p in {*sizes, *self._open})
@@ -100,6 +98,11 @@ class Kernel:
         except Failed as failed:
             add_notes(failed)
             raise
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether a call may give all parameters by place, in their order."""
+        return self._count >= 0
 
     def bind(self, /, *args: Any, **named: Any) -> Callable[[], Any]:
         """`run = kernel.bind(A, B, C)`: the call with its arguments checked once. `run()` computes it again
