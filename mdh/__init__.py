@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mdh import torch
+    from mdh import jax, torch
     from mdh.api.autotune import autotune
     from mdh.api.compile import check, compile
     from mdh.api.definitions import c, diesel, tc
@@ -39,6 +39,7 @@ __all__ = [
     "compile",
     "diesel",
     "einsum",
+    "jax",
     "open",
     "tc",
     "torch",
@@ -62,7 +63,7 @@ _HOMES = {
     "Failed": "mdh.diagnostics",
     "Source": "mdh.source",
 }
-_MODULES = ("torch",)
+_MODULES = ("jax", "torch")
 """Modules that import a framework of the same name."""
 
 

@@ -56,7 +56,7 @@ LAYERS = (
     ("mdh.compare",),
     ("mdh.api",),
     ("mdh.operators",),
-    ("mdh.torch",),
+    ("mdh.jax", "mdh.torch"),
     ("mdh.cli",),
     ("mdh.__main__",),
 )
@@ -74,6 +74,7 @@ DOORS = {
     "threadpoolctl": ("mdh.tuner.runtime.",),
     "distributed": ("mdh.tuner.cluster.",),
     "torch": ("mdh.compare.by_torch.", "mdh.torch."),
+    "jax": ("mdh.jax.",),
     "typer": ("mdh.cli.",),
     "rich": ("mdh.cli.",),
     "msgspec": ("mdh.schema.",),

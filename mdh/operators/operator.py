@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from threading import RLock
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from mdh.api.compile import compile, read_texts
 from mdh.api.kernel import Kernel
-from mdh.api.texts import Text
+from mdh.api.texts import ReadTexts, Text
 from mdh.diagnostics import Failed, fail
 from mdh.frontend.open_defines import split_defines
 from mdh.gradient.derive import ENDING, Backward, backward, differentiable
@@ -20,6 +21,7 @@ from mdh.operators.form import CODE, Form, form_of
 from mdh.operators.pure import demand_pure
 from mdh.pipeline import Pipeline
 from mdh.reference.numbers import numpy_dtype
+from mdh.schedule.printer import print_schedule
 
 Sizes = tuple[int, ...]
 Given = Text | Kernel
@@ -95,6 +97,19 @@ class Operator:
     @property
     def parameters(self) -> tuple[str, ...]:
         return self.form.parameters
+
+    @cached_property
+    def identity(self) -> str:
+        """All that decides what the operator computes, the same in other processes."""
+        own = None if self._kernel is None else self._kernel.device.spec
+        return repr((_identity(self.texts), own, sorted(self._options.items(), key=str), self._by_identity))
+
+    @property
+    def _by_identity(self) -> str:
+        by = self._by
+        if by is None:
+            return ""
+        return _identity(by.texts if isinstance(by, Kernel) else read_texts(by))
 
     def kernel(self, device: str) -> Kernel:
         """The kernel for arrays on `device`, which is `cpu` or `cuda:N`."""
@@ -237,3 +252,14 @@ class Operator:
         if self._kernel is not None:
             return self._kernel.device
         return self._of_compile(device).get("device", self._device(device))
+
+
+def _identity(texts: ReadTexts) -> str:
+    given = texts.given
+    schedule = None if given.schedule is None else print_schedule(given.schedule)
+    return repr(
+        (
+            given.source.name, given.source.text, schedule, sorted(given.defines.items(), key=str),
+            given.function, given.strict_fp, given.deterministic, given.allow,
+        )
+    )  # fmt: skip
