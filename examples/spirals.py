@@ -1,5 +1,6 @@
 """Points on spirals, one for each class: what the examples learn to tell apart."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,6 @@ def first_weights(widths: tuple[int, ...], seed: int = 1) -> list[Array]:
     """Weights and biases of the layers between these widths."""
     rng = np.random.default_rng(seed)
     out = list[Array]()
-    for i, o in zip(widths, widths[1:], strict=False):
+    for i, o in pairwise(widths):
         out += [rng.normal(0.0, (2 / i) ** 0.5, (i, o)).astype(np.float32), np.zeros(o, np.float32)]
     return out

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mdh.api.definitions import c, diesel, tc
     from mdh.api.einsums import einsum
     from mdh.api.kernel import Kernel
+    from mdh.api.loading import load
     from mdh.api.opening import open
     from mdh.api.tune import tune
     from mdh.api.tune_over import tune_over
@@ -40,6 +41,7 @@ __all__ = [
     "diesel",
     "einsum",
     "jax",
+    "load",
     "open",
     "tc",
     "torch",
@@ -54,6 +56,7 @@ _HOMES = {
     "compile": "mdh.api.compile",
     "diesel": "mdh.api.definitions",
     "einsum": "mdh.api.einsums",
+    "load": "mdh.api.loading",
     "open": "mdh.api.opening",
     "tc": "mdh.api.definitions",
     "tune": "mdh.api.tune",

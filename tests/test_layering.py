@@ -22,6 +22,7 @@ LAYERS = (
         "mdh.passwords",
         "mdh.printable",
         "mdh.schema",
+        "mdh.shown",
         "mdh.wording",
         "mdh.include",
     ),

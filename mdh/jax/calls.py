@@ -68,10 +68,10 @@ def _registered() -> None:
     """Makes the handler known to XLA."""
     library = handler(jax.ffi.include_dir())
     library.mdh_jax_set.restype, library.mdh_jax_set.argtypes = None, (CALLBACK,)
-    library.mdh_jax_set(_callback)
+    library.mdh_jax_set(_pointer)
     _libraries.append(library)
     # threads of XLA may outlive Python
-    atexit.register(library.mdh_jax_set, ctypes.cast(None, CALLBACK))
+    atexit.register(library.mdh_jax_set, CALLBACK(0))
     for platform in ("cpu", "cuda"):
         function = library[f"mdh_jax_{platform}"]
         known = "CUDA" if platform == "cuda" else platform
@@ -82,7 +82,6 @@ _libraries: list[ctypes.CDLL] = []
 """The handler stays loaded."""
 
 
-@CALLBACK
 def _callback(
     number: int, device: int, stream: int | None, total: int, data: Any, ranks: Any, dims: Any,
     message: int, room: int,
@@ -98,6 +97,9 @@ def _callback(
         ctypes.memmove(message, text, len(text))
         return 1
     return 0
+
+
+_pointer = CALLBACK(_callback)
 
 
 def _run(
