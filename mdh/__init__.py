@@ -72,7 +72,12 @@ _MODULES = ("jax", "torch")
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return import_module(f"mdh.{name}")
+        try:
+            return import_module(f"mdh.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != name:
+                raise
+            raise AttributeError(f"mdh.{name} needs {name}: pip install 'mdh[{name}]'") from error
     if name not in _HOMES:
         raise AttributeError(f"module 'mdh' has no attribute '{name}'")
     value = getattr(import_module(_HOMES[name]), name)

@@ -81,7 +81,10 @@ DOORS = {
     "msgspec": ("mdh.schema.",),
     "opt_einsum": ("mdh.frontend.einsum.",),
 }
-HEAVY = ("numpy", "islpy", "pycparser", "pcpp", "pyopencl", "cupy", "rich", "ml_dtypes", "optuna", "msgspec")
+HEAVY = (
+    "numpy", "islpy", "pycparser", "pcpp", "pyopencl", "cupy", "rich", "ml_dtypes", "optuna", "msgspec",
+    "torch", "jax",
+)  # fmt: skip
 ARRAYS = ("numpy", "ml_dtypes")
 """Array libraries may be imported wherever arrays are handled: they have no one door."""
 

@@ -4,13 +4,14 @@ Conditions are kept apart from values. A term under conditions may read elements
 arrays only where these hold.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from mdh.frontend.typing_rules import binary, convert, unary
+from mdh.gradient.assignments import Assignment
 from mdh.gradient.functions import partials
 from mdh.ir.dtype import NARROW, DType, accumulator
-from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var
+from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var, walk
 from mdh.ir.program import Condition
 
 
@@ -101,6 +102,38 @@ def reads(e: Expr) -> bool:
             return any(reads(a) for a in e.args)
         case _:
             return False
+
+
+def reproducible(e: Expr, maps: Mapping[str, Assignment]) -> bool:
+    """Whether every kernel that computes the value gets the same bits. maps: those that a kernel may compute
+    where it reads them.
+
+    Compilers may contract products and sums (fma), and functions have more than one implementation. All else
+    is rounded in one way.
+    """
+    left, seen, ops = [e], set[str](), set[str]()
+    while left:
+        for n in walk(left.pop()):
+            if isinstance(n, Call) and n.fn not in _EXACT:
+                return False
+            if isinstance(n, Binary) and n.dtype.is_float:
+                ops.add("+" if n.op == "-" else n.op)
+            if isinstance(n, Load) and n.buffer not in seen:
+                seen.add(n.buffer)
+                left += _values(n.buffer, maps)
+    return not ops >= {"+", "*"}
+
+
+def _values(name: str, maps: Mapping[str, Assignment]) -> list[Expr]:
+    """What an array is computed of, with the elements that a later map leaves as they are."""
+    found = list[Expr]()
+    while name in maps:
+        found.append(maps[name].value)
+        name = maps[name].before or ""
+    return found
+
+
+_EXACT = frozenset(("fabs", "fmax", "fmin", "floor", "ceil", "round", "trunc", "rint", "copysign", "abs"))
 
 
 def product(a: Expr, b: Expr) -> Expr:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mdh.frontend.typing_rules import binary, convert, select
-from mdh.gradient.adjoint import NoRuleError, Term, terms_of
+from mdh.gradient.adjoint import NoRuleError, Term, reproducible, terms_of
 from mdh.gradient.assignments import Array, Assignment, arrays_read, refused, straight
 from mdh.gradient.c_expression import c_type, is_spelled
 from mdh.gradient.nests import Nest, gathered, together
@@ -65,9 +65,9 @@ def backward(program: Program, wanted: Collection[str] | None = None) -> Backwar
         raise refused(f"`{other}` is no array of floats that `{program.name}` only reads")
     narrow = next((b for b in program.buffers if not is_spelled(b.dtype)), None)
     if narrow is not None:
-        raise refused(
-            f"`{narrow.name}` holds {narrow.dtype}, whose values are not computed with", narrow.span
-        )
+        raise refused(f"`{narrow.name}` holds {narrow.dtype}, which has no gradients", narrow.span)
+    if not names:
+        raise refused(f"`{program.name}` reads no array of floats that it does not write")
     return _Derivation(program, frozenset(names)).run()
 
 
@@ -102,6 +102,8 @@ class _Derivation:
         self.results: dict[str, str] = {}
         self.reads: set[str] = set()
         self.flowing = self._flowing()
+        self._maps = {a.target.buffer: a for a in self.assignments if not a.op and not self._given(a)}
+        """Maps that are computed again, by kernels that may be several."""
 
     def run(self) -> Backward:
         for n in self.last.values():
@@ -118,6 +120,10 @@ class _Derivation:
             self._gradient(n, results[n])
         forward = self._recomputed()
         return self._function([*forward, *self.statements], results)
+
+    def _given(self, a: Assignment) -> bool:
+        """Whether the backward program takes the array that an assignment writes."""
+        return self.arrays[a.target.buffer].final
 
     def _flowing(self) -> frozenset[str]:
         """The arrays whose values depend on a wanted input."""
@@ -161,8 +167,9 @@ class _Derivation:
     def _extremum(self, a: Assignment, seed: Expr) -> None:
         """The values that are the maximum share its gradient. Their number is a sum of its own."""
         value = without_casts(a.value)
-        if not isinstance(value, Load):
-            raise NoRuleError("it takes the maximum or minimum of computed values: store these in an array")
+        if not isinstance(value, Load) or not reproducible(value, self._maps):
+            what = "it takes the maximum or minimum of values that another kernel may round otherwise"
+            raise NoRuleError(f"{what}: make these values a result")
         found = _wide(Load(a.target.buffer, a.target.index, a.target.dtype))
         count = self._count(a, found)
         share = binary("/", seed, convert(count, seed.dtype))

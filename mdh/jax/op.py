@@ -12,7 +12,6 @@ from mdh.api.explained import explained
 from mdh.api.kernel import Kernel
 from mdh.api.texts import Text
 from mdh.diagnostics import fail
-from mdh.gradient.derive import ENDING
 from mdh.jax.calls import ArrayType, Launch, called, launched, numbered
 from mdh.operators.form import CODE, Form
 from mdh.operators.operator import Operator
@@ -155,14 +154,15 @@ class _Work:
         wanted = self.operator.differentiable(sizes)
         inputs, made = self._inputs(arrays, sizes), self._results(sizes)
         floats = [t for t in made if t.dtype.kind not in "iub"]
-        given = [*inputs, *made, *(ArrayType(f"{t.name}{ENDING}", t.shape, t.dtype) for t in floats)]
+        given = [*inputs, *made, *(ArrayType(f"grad {t.name}", t.shape, t.dtype) for t in floats)]
         outgoing = [g for g, t in zip(grads, made, strict=True) if t in floats]
         known, of = {**self.known, **sizes}, {t.name: t for t in inputs}
         news = [ArrayType(f"new {n}", of[n].shape, of[n].dtype) for n in wanted]
 
         def launch(device: str, held: dict[str, Any]) -> None:
             kernel = self.operator.backward(device, sizes, wanted)
-            kernel.run({**known, **held}, {n: held[f"new {n}"] for n in wanted})
+            coming = {t.name: held[f"grad {t.name}"] for t in floats}
+            kernel.run({**known, **held}, coming, {n: held[f"new {n}"] for n in wanted})
 
         found = self._called("backward", [*arrays, *results, *outgoing], given, news, launch)
         return dict(zip(wanted, found, strict=True))

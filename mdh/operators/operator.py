@@ -44,11 +44,11 @@ class BackwardKernel:
     incoming: Mapping[str, str]
     results: Mapping[str, str]
 
-    def run(self, values: Mapping[str, Any], made: Mapping[str, Any]) -> None:
-        """values: inputs, results, numbers and sizes by name, and gradients of results by `C_grad`. made: the
-        arrays for gradients of inputs, by input."""
+    def run(self, values: Mapping[str, Any], grads: Mapping[str, Any], made: Mapping[str, Any]) -> None:
+        """values: inputs, results, numbers and sizes by name. grads: the gradients of results, by result.
+        made: the arrays for gradients of inputs, by input."""
         named = {name: made[of] for name, of in self.results.items()}
-        named |= {name: values[f"{of}{ENDING}"] for name, of in self.incoming.items()}
+        named |= {name: grads[of] for name, of in self.incoming.items()}
         names = self.kernel.parameters
         self.kernel(**{n: named[n] if n in named else values[n] for n in names})
 
@@ -235,6 +235,9 @@ class Operator:
         incoming = {f"{n}{ENDING}": n for n in form.results if f"{n}{ENDING}" in names}
         results = {f"{n}{ENDING}": n for n in form.inputs if f"{n}{ENDING}" in names}
         known = {*form.parameters, *incoming, *results}
+        both = next((n for n in (*incoming, *results) if n in form.parameters), None)
+        if both is not None:
+            raise fail("A122", f"`{both}` is a parameter of `{self.name}`, and a gradient", help="rename it")
         other = next((n for n in kernel.parameters if n not in known), None)
         if other is not None:
             what = f"the backward program `{kernel.name}` takes `{other}`, which `{self.name}` does not know"

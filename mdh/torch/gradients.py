@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 
-from mdh.gradient.derive import ENDING
 from mdh.operators.operator import Operator
 from mdh.torch.running import device_of, readable, shapes_of
 
@@ -58,17 +57,17 @@ class Gradients:
         wanted: Sequence[int],
     ) -> list[torch.Tensor]:
         form = self.form
-        given = dict(zip(form.given, sizes, strict=True))
-        bound = self.operator.sizes(shapes_of(form.inputs, arrays), given)
+        told = dict(zip(form.given, sizes, strict=True))
+        bound = self.operator.sizes(shapes_of(form.inputs, arrays), told)
         kernel = self.operator.backward(device_of(arrays[0]), bound, [form.inputs[k] for k in wanted])
         values: dict[str, Any] = {**self.operator.fixed, **bound}
         values |= zip(form.numbers, numbers, strict=True)
         values |= {n: readable(t) for n, t in zip(form.inputs, arrays, strict=True)}
         values |= {n: readable(t) for n, t in zip(form.results, results, strict=True)}
-        values |= {f"{n}{ENDING}": readable(t) for n, t in zip(form.results, grads, strict=True)}
+        given = {n: readable(t) for n, t in zip(form.results, grads, strict=True)}
         made = {form.inputs[k]: torch.empty_like(values[form.inputs[k]]) for k in wanted}
         others = {n: torch.empty_like(values[n]) for n in kernel.results.values() if n not in made}
-        kernel.run(values, {**made, **others})
+        kernel.run(values, given, {**made, **others})
         return list(made.values())
 
 

@@ -84,12 +84,13 @@ def test_symbolic_shapes() -> None:
     a, b, v = tensors()
 
     class Model(torch.nn.Module):
-        def forward(self, a: Any) -> Any:
-            return op(0.5, a, b.detach(), v.detach())
+        def forward(self, a: Any, b: Any, v: Any) -> Any:
+            return op(0.5, a, b, v)
 
-    sizes = ({0: torch.export.Dim("m", max=64)},)
-    exported = torch.export.export(Model(), (a.detach(),), dynamic_shapes=sizes)
-    assert exported.module()(torch.ones(11, 5)).shape == (11, 6)
+    given = (a.detach(), b.detach(), v.detach())
+    sizes = ({0: torch.export.Dim("m", max=64)}, None, None)
+    exported = torch.export.export(Model(), given, dynamic_shapes=sizes)
+    assert exported.module()(torch.ones(11, 5), *given[1:]).shape == (11, 6)
     (text,) = {op.backward_text(M=m, K=5, N=6) for m in (3, 9)}
     assert "int M" in text
     same(op(0.5, a, b, v), a, b, v)

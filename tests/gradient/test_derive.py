@@ -101,3 +101,39 @@ def test_inputs_alone_have_gradients() -> None:
     )
     with pytest.raises(Failed, match=r"A120: .*`k` is no array of floats"):
         backward(program, ["k"])
+
+
+def test_a_maximum_of_values_that_kernels_may_round_otherwise() -> None:
+    """Its gradient goes to the values that equal it. A contracted product may not, in another kernel."""
+    text = (
+        "void f(const float x[4][5], const float w[5], float y[4]) { float t[4][5];"
+        " for (int i = 0; i < 4; i++) for (int j = 0; j < 5; j++) t[i][j] = VALUE;"
+        " for (int i = 0; i < 4; i++) { y[i] = -INFINITY;"
+        " for (int j = 0; j < 5; j++) y[i] = fmaxf(y[i], t[i][j]); } }"
+    )
+    backward(read(text.replace("VALUE", "x[i][j] * w[j]")))
+    for value in ("x[i][j] * w[j] + 1.0f", "expf(x[i][j])"):
+        with pytest.raises(Failed, match=r"A120: .*another kernel may round otherwise"):
+            backward(read(text.replace("VALUE", value)))
+
+
+def test_names_that_gradients_would_have() -> None:
+    """An input that is called like a gradient keeps its name."""
+    program = read(
+        "void f(const float x[4], const float y_grad[4], float y[4]) {"
+        " for (int i = 0; i < 4; i++) y[i] = x[i] * y_grad[i]; }"
+    )
+    found = backward(program, ["x"])
+    assert (found.given, found.incoming) == (("y_grad",), {"y_grad_2": "y"})
+
+
+def test_equal_maxima_share_a_gradient() -> None:
+    program = read(
+        "void f(const double x[2][3], double y[2]) { for (int i = 0; i < 2; i++) { y[i] = -INFINITY;"
+        " for (int j = 0; j < 3; j++) y[i] = fmax(y[i], x[i][j]); } }"
+    )
+    x, y = np.array([[1.0, 3.0, 3.0], [5.0, 4.0, 0.0]]), np.array([3.0, 5.0])
+    reverse = read(backward(program).text)
+    known = {"x": x, "y": y, "y_grad": np.array([8.0, 2.0]), "x_grad": np.zeros((2, 3))}
+    found = evaluate(reverse, {n: known[n] for n in reverse.params})["x_grad"]
+    assert found.tolist() == [[0.0, 4.0, 4.0], [2.0, 0.0, 0.0]]
