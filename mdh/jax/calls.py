@@ -5,10 +5,10 @@ import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from math import prod
 from typing import Any
 
-import jax
 import numpy as np
 
 from mdh.api.kernel import Kernel
@@ -17,6 +17,8 @@ from mdh.device.cache import key_of
 from mdh.diagnostics import Failed, render_text
 from mdh.jax.handler import CALLBACK, handler
 
+jax: Any = import_module("jax")
+"""Imported as a value, because a type checker takes longer for its types than for all of mdh."""
 TARGET = "mdh_call"
 Launch = Callable[[str, dict[str, Any]], None]
 """Runs the kernel for arrays on a device (`cpu`, `cuda:0`), which it gets by name."""

@@ -6,10 +6,8 @@ torch traces what it does with gradients. A kernel cannot be traced, so its call
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import torch
-
 from mdh.operators.operator import Operator
-from mdh.torch.running import device_of, readable, shapes_of
+from mdh.torch.running import Tensor, device_of, readable, shapes_of, torch
 
 _SCHEMA = (
     "(Tensor[] arrays, Tensor[] results, Tensor[] grads, SymInt[] sizes, Scalar[] numbers, int[] wanted)"
@@ -49,13 +47,13 @@ class Gradients:
 
     def run(
         self,
-        arrays: Sequence[torch.Tensor],
-        results: Sequence[torch.Tensor],
-        grads: Sequence[torch.Tensor],
+        arrays: Sequence[Tensor],
+        results: Sequence[Tensor],
+        grads: Sequence[Tensor],
         sizes: Sequence[int],
         numbers: Sequence[float],
         wanted: Sequence[int],
-    ) -> list[torch.Tensor]:
+    ) -> list[Tensor]:
         form = self.form
         told = dict(zip(form.given, sizes, strict=True))
         bound = self.operator.sizes(shapes_of(form.inputs, arrays), told)
@@ -72,11 +70,11 @@ class Gradients:
 
 
 def _fake(
-    arrays: Sequence[torch.Tensor],
-    results: Sequence[torch.Tensor],
-    grads: Sequence[torch.Tensor],
+    arrays: Sequence[Tensor],
+    results: Sequence[Tensor],
+    grads: Sequence[Tensor],
     sizes: Sequence[int],
     numbers: Sequence[float],
     wanted: Sequence[int],
-) -> list[torch.Tensor]:
+) -> list[Tensor]:
     return [arrays[k].new_empty(arrays[k].shape) for k in wanted]

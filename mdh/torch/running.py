@@ -1,13 +1,15 @@
 """What an operator does with tensors, and with fake ones, which have shapes and no values."""
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
-
-import torch
 
 from mdh.operators.extents import Shape
 from mdh.operators.operator import Operator
 
+torch: Any = import_module("torch")
+"""Imported as a value, because a type checker takes longer for its types than for all of mdh."""
+Tensor = Any
 MOST_KNOWN = 256
 """Shapes of arguments whose results' shapes are kept."""
 
@@ -17,7 +19,7 @@ class Running:
 
     def __init__(self, operator: Operator) -> None:
         self.operator, self.form = operator, operator.form
-        self._known: dict[Any, tuple[dict[str, Any], list[tuple[Shape, torch.dtype]]]] = {}
+        self._known: dict[Any, tuple[dict[str, Any], list[tuple[Shape, Any]]]] = {}
 
     def run(self, *args: Any) -> Any:
         """The results of a call."""
@@ -47,7 +49,7 @@ class Running:
         made = [first.new_empty(shape, dtype=t) for shape, t in self._fake_types(values)]
         return made[0] if len(made) == 1 else tuple(made) or None
 
-    def _types(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[Shape, torch.dtype]]]:
+    def _types(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[Shape, Any]]]:
         """The sizes of a call, and the shapes and types of its results."""
         form = self.form
         key = (*[values[n].shape for n in form.arrays], *[values[n] for n in form.given])
@@ -64,7 +66,7 @@ class Running:
         shapes = {n: values[n].shape for n in self.form.arrays}
         return self.operator.sizes(shapes, {n: values[n] for n in self.form.given})
 
-    def _fake_types(self, values: Mapping[str, Any]) -> list[tuple[Shape, torch.dtype]]:
+    def _fake_types(self, values: Mapping[str, Any]) -> list[tuple[Shape, Any]]:
         """Shapes stay symbols where the text says them as sums and products of sizes. Else the sizes are
         what they are in this call, and torch compiles anew for others."""
         sizes = self._sizes(values)
@@ -85,23 +87,21 @@ def hint(size: Any) -> int:
     return int(size) if known is None else int(known)
 
 
-def torch_type(name: str) -> torch.dtype:
-    found = getattr(torch, name)
-    assert isinstance(found, torch.dtype)
-    return found
+def torch_type(name: str) -> Any:
+    return getattr(torch, name)
 
 
-def readable(tensor: torch.Tensor) -> torch.Tensor:
+def readable(tensor: Tensor) -> Tensor:
     """The tensor as kernels read it: row major. Only one that is not is copied."""
     if tensor.is_contiguous() and not tensor.requires_grad and not tensor.is_neg():
         return tensor
     return tensor.detach().resolve_neg().contiguous()
 
 
-def device_of(tensor: torch.Tensor) -> str:
+def device_of(tensor: Tensor) -> str:
     where = tensor.device
     return where.type if where.type == "cpu" else f"{where.type}:{where.index or 0}"
 
 
-def shapes_of(names: Sequence[str], tensors: Sequence[torch.Tensor]) -> dict[str, Any]:
+def shapes_of(names: Sequence[str], tensors: Sequence[Tensor]) -> dict[str, Any]:
     return {n: t.shape for n, t in zip(names, tensors, strict=True)}

@@ -5,14 +5,13 @@ from functools import lru_cache
 from numbers import Real
 from typing import Any
 
-import jax
 import numpy as np
 
 from mdh.api.explained import explained
 from mdh.api.kernel import Kernel
 from mdh.api.texts import Text
 from mdh.diagnostics import fail
-from mdh.jax.calls import ArrayType, Launch, called, launched, numbered
+from mdh.jax.calls import ArrayType, Launch, called, jax, launched, numbered
 from mdh.operators.form import CODE, Form
 from mdh.operators.operator import Operator
 from mdh.reference.numbers import numpy_dtype

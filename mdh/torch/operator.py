@@ -8,8 +8,6 @@ they are: a kernel works on their memory, on the stream that torch works on.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import torch
-
 from mdh.api.explained import explained
 from mdh.api.kernel import Kernel
 from mdh.api.options import of_type
@@ -18,7 +16,7 @@ from mdh.diagnostics import fail
 from mdh.operators.form import CODE, Form
 from mdh.operators.operator import Operator
 from mdh.torch.gradients import Gradients
-from mdh.torch.running import Running
+from mdh.torch.running import Running, torch
 
 UserBackward = Callable[[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]], Sequence[Any]]
 """Of inputs, results and the gradients of results: the gradients of the inputs, in their order."""
