@@ -1,9 +1,11 @@
 """What an operator does with tensors, and with fake ones, which have shapes and no values."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from mdh.api.kernel import Kernel
 from mdh.operators.extents import Shape
 from mdh.operators.operator import Operator
 
@@ -14,33 +16,64 @@ MOST_KNOWN = 256
 """Shapes of arguments whose results' shapes are kept."""
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What calls on arrays of some shapes have in common. types: of the results. values: sizes and bound
+    parameters. order: where the kernel's parameters are among the arguments, results and values. names: of
+    these parameters, for a kernel that does not take them by place."""
+
+    kernel: Kernel
+    types: list[tuple[Shape, Any]]
+    values: list[Any]
+    order: list[int]
+    names: list[str]
+
+
 class Running:
     """The calls of one operator."""
 
     def __init__(self, operator: Operator) -> None:
         self.operator, self.form = operator, operator.form
-        self._known: dict[Any, tuple[dict[str, Any], list[tuple[Shape, Any]]]] = {}
+        self._known: dict[Any, Prepared] = {}
+        place = self.form.arguments.index
+        self._arrays = [place(n) for n in self.form.arrays]
+        self._inputs = [place(n) for n in self.form.inputs]
+        self._mutated = [place(n) for n in self.form.mutated]
+        self._given = [place(n) for n in self.form.given]
 
     def run(self, *args: Any) -> Any:
         """The results of a call."""
-        form = self.form
-        values = dict(zip(form.arguments, args, strict=True))
-        first = values[form.arrays[0]]
-        for n in form.inputs:
-            values[n] = readable(values[n])
-        sizes, types = self._types(values)
-        made = [torch.empty(shape, dtype=t, device=first.device) for shape, t in types]
-        values |= sizes
-        values |= dict(zip(form.results, made, strict=True))
-        for n in form.mutated:
-            values[n] = values[n].detach()
-        kernel = self.operator.kernel(device_of(first))
-        if kernel.takes_all:
-            fixed = self.operator.fixed
-            kernel(*[values[n] if n in values else fixed[n] for n in kernel.parameters])
+        device = args[self._arrays[0]].device
+        key = (device, *[args[i].shape for i in self._arrays], *[args[i] for i in self._given])
+        known = self._known.get(key) or self._prepared(key, args)
+        made = [torch.empty(shape, dtype=t, device=device) for shape, t in known.types]
+        values = [*args, *made, *known.values]
+        for i in self._inputs:
+            values[i] = readable(values[i])
+        for i in self._mutated:
+            values[i] = values[i].detach()
+        if known.names:
+            known.kernel(**{n: values[i] for n, i in zip(known.names, known.order, strict=True)})
         else:
-            kernel(**values)
+            known.kernel(*[values[i] for i in known.order])
         return made[0] if len(made) == 1 else tuple(made) or None
+
+    def _prepared(self, key: Any, args: Sequence[Any]) -> Prepared:
+        """Raises Failed A121, and what compiling the program finds."""
+        form = self.form
+        given = dict(zip(form.arguments, args, strict=True))
+        sizes = self._sizes(given)
+        types = [(t.shape, torch_type(t.dtype.name)) for t in self.operator.types(sizes)]
+        kernel = self.operator.kernel(device_of(given[form.arrays[0]]))
+        others = {n: v for n, v in {**self.operator.fixed, **sizes}.items() if n not in given}
+        names = [*form.arguments, *form.results, *others]
+        wanted = [n for n in kernel.parameters if n in names]
+        order = [names.index(n) for n in wanted]
+        found = Prepared(kernel, types, list(others.values()), order, [] if kernel.takes_all else wanted)
+        while len(self._known) >= MOST_KNOWN:
+            del self._known[next(iter(self._known))]
+        self._known[key] = found
+        return found
 
     def fake(self, *args: Any) -> Any:
         """Tensors of the results' shapes and types."""
@@ -48,19 +81,6 @@ class Running:
         first = values[self.form.arrays[0]]
         made = [first.new_empty(shape, dtype=t) for shape, t in self._fake_types(values)]
         return made[0] if len(made) == 1 else tuple(made) or None
-
-    def _types(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[Shape, Any]]]:
-        """The sizes of a call, and the shapes and types of its results."""
-        form = self.form
-        key = (*[values[n].shape for n in form.arrays], *[values[n] for n in form.given])
-        known = self._known.get(key)
-        if known is None:
-            sizes = self._sizes(values)
-            types = [(t.shape, torch_type(t.dtype.name)) for t in self.operator.types(sizes)]
-            while len(self._known) >= MOST_KNOWN:
-                del self._known[next(iter(self._known))]
-            known = self._known[key] = (sizes, types)
-        return known
 
     def _sizes(self, values: Mapping[str, Any]) -> dict[str, Any]:
         shapes = {n: values[n].shape for n in self.form.arrays}
