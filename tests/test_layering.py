@@ -22,6 +22,7 @@ LAYERS = (
         "mdh.passwords",
         "mdh.printable",
         "mdh.schema",
+        "mdh.shown",
         "mdh.wording",
         "mdh.include",
     ),
@@ -36,7 +37,7 @@ LAYERS = (
     ("mdh.decompose",),
     ("mdh.cost", "mdh.reference.c"),
     ("mdh.frontend", "mdh.schedule", "mdh.reference.slicing"),
-    ("mdh.schedule.default", "mdh.reference"),
+    ("mdh.schedule.default", "mdh.reference", "mdh.gradient"),
     ("mdh.checker",),
     ("mdh.lower.passes",),
     ("mdh.lower",),
@@ -57,6 +58,8 @@ LAYERS = (
     ("mdh.compare",),
     ("mdh.api",),
     ("mdh.editor",),
+    ("mdh.operators",),
+    ("mdh.jax", "mdh.torch"),
     ("mdh.cli",),
     ("mdh.__main__",),
 )
@@ -73,7 +76,8 @@ DOORS = {
     "sqlalchemy": ("mdh.tuner.search.",),
     "threadpoolctl": ("mdh.tuner.runtime.",),
     "distributed": ("mdh.tuner.cluster.",),
-    "torch": ("mdh.compare.by_torch.",),
+    "torch": ("mdh.compare.by_torch.", "mdh.torch."),
+    "jax": ("mdh.jax.",),
     "typer": ("mdh.cli.",),
     "rich": ("mdh.cli.",),
     "msgspec": ("mdh.schema.",),
@@ -82,18 +86,9 @@ DOORS = {
     "lsprotocol": ("mdh.editor.server.",),
 }
 HEAVY = (
-    "numpy",
-    "islpy",
-    "pycparser",
-    "pcpp",
-    "pyopencl",
-    "cupy",
-    "rich",
-    "ml_dtypes",
-    "optuna",
-    "msgspec",
-    "pygls",
-)
+    "numpy", "islpy", "pycparser", "pcpp", "pyopencl", "cupy", "rich", "ml_dtypes", "optuna", "msgspec",
+    "torch", "jax", "pygls",
+)  # fmt: skip
 ARRAYS = ("numpy", "ml_dtypes")
 """Array libraries may be imported wherever arrays are handled: they have no one door."""
 

@@ -11,7 +11,7 @@ from typing import Any
 from mdh.api.explained import explained
 from mdh.api.kernel import Kernel
 from mdh.api.options import of_type, shown, with_arrays, with_libraries
-from mdh.api.texts import Text, read_given
+from mdh.api.texts import ReadTexts, Text, read_given
 from mdh.default_device import default_device
 from mdh.device.api import open_device
 from mdh.device.machines import machine_called
@@ -69,23 +69,47 @@ def compile(
     Python type.
     """
     with explained():
-        _check_options(function, hook)
-        defines = with_arrays(defines, constants, patterns)
-        words = with_libraries(allow, libraries=libraries)
-        given = read_given(file, schedule, defines, holes, hook, function, strict_fp, deterministic, words)
-        heading = read_heading(given.source, defines=given.bound, function=function, opens=given.opens)
-        said = {name: n for name, n in given.said.items() if name in heading.parameters}
-        heading = replace(heading, fixed={**heading.fixed, **said})
-        sizes = free_sizes(given.source, defines=given.bound, function=function, opens=given.opens)
+        read = read_texts(
+            file, schedule, defines=defines, function=function, strict_fp=strict_fp,
+            deterministic=deterministic, allow=allow, libraries=libraries, holes=holes, constants=constants,
+            patterns=patterns, hook=hook,
+        )  # fmt: skip
         opened, tuned = _opened(device), None
         if tune is not None:
-            demand_closed(given.opens)
+            demand_closed(read.given.opens)
             # the tuner takes longer to import than all else here
             tuned = import_module("mdh.api.autotuner").autotuner(opened, tune)
-        kernel = Kernel(given, opened, heading, sizes, hook, tuned)
-        if not sizes:
+        kernel = Kernel(read, opened, hook, tuned)
+        if not read.sizes:
             kernel.prepare()
     return kernel
+
+
+def read_texts(
+    file: Text,
+    schedule: Text | None = None,
+    *,
+    defines: Mapping[str, str | int | OpenSize] = {},
+    function: str | None = None,
+    strict_fp: bool = False,
+    deterministic: bool = False,
+    allow: Sequence[str] = (),
+    libraries: bool = False,
+    holes: Mapping[str, int | str] = {},
+    constants: Mapping[str, Any] = {},
+    patterns: Mapping[str, Any] = {},
+    hook: Hook = silent,
+) -> ReadTexts:
+    """What `compile` knows before a device is opened; its options are those of `compile`."""
+    _check_options(function, hook)
+    defines = with_arrays(defines, constants, patterns)
+    words = with_libraries(allow, libraries=libraries)
+    given = read_given(file, schedule, defines, holes, hook, function, strict_fp, deterministic, words)
+    heading = read_heading(given.source, defines=given.bound, function=function, opens=given.opens)
+    said = {name: n for name, n in given.said.items() if name in heading.parameters}
+    heading = replace(heading, fixed={**heading.fixed, **said})
+    sizes = free_sizes(given.source, defines=given.bound, function=function, opens=given.opens)
+    return ReadTexts(given, heading, tuple(sizes))
 
 
 def check(

@@ -10,6 +10,7 @@ from typing import Any
 from mdh.api.compile import compile
 from mdh.api.explained import explained
 from mdh.api.kernel import Kernel
+from mdh.api.notebook import tuned_page
 from mdh.api.options import of_type, shown, with_arrays, with_libraries
 from mdh.api.texts import Text, read_given
 from mdh.api.tuning import Watch, job_of, run_order, seconds_of, silent_watch, values_at
@@ -17,6 +18,7 @@ from mdh.default_device import default_device
 from mdh.diagnostics import fail
 from mdh.ir.open_size import OpenSize
 from mdh.pipeline import Pipeline, silent
+from mdh.report.text import seconds_text
 from mdh.results.goal import Goal
 from mdh.results.trial import Job, Trial
 from mdh.results.tuning import Tuned
@@ -24,6 +26,7 @@ from mdh.source import Source
 from mdh.tuner.order import Order
 from mdh.tuner.runtime.processors import too_many
 from mdh.tuner.search.make import DEFAULT
+from mdh.wording import plural
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,24 @@ class Tuning:
     def files(self) -> dict[str, str]:
         """The files that were written: `schedule`, `record`, `kernel`."""
         return dict(self.found.files)
+
+    def __repr__(self) -> str:
+        """`<mdh.Tuning matmul on opencl:0: 215 µs, 1.04 × the default schedule, 37 trials>`"""
+        found = self.found
+        faster = "" if self.speedup is None else f", {self.speedup:.2f} × the default schedule"
+        trials = plural(len(self.trials), "trial")
+        where = f"{found.program} on {', '.join(found.devices)}"
+        return f"<mdh.Tuning {where}: {seconds_text(self.seconds)}{faster}, {trials}>"
+
+    def _repr_html_(self) -> str:
+        """The page of the tuning, which notebooks show."""
+        return tuned_page(self.found)
+
+    @property
+    def source(self) -> str:
+        """The text of the best schedule's kernels."""
+        assert self.found.text is not None
+        return self.found.text.source
 
     def kernel(self, device: str | None = None) -> Kernel:
         """The C function with the best schedule as a callable, on the device it was tuned on or another of

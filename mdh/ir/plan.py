@@ -20,6 +20,7 @@ from mdh.ir.parallel_loop import ParallelLoop
 from mdh.ir.program import Program, Stage
 from mdh.ir.tile import Tiles
 from mdh.machine import Machine
+from mdh.shown import Shown
 from mdh.source import Span
 
 
@@ -373,7 +374,7 @@ class LoopPlan:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Shown):
     """The checked schedule of every stage. target: `cuda`, `opencl` or `c`; text: the schedule as text.
 
     program: what the C says. computed: the same as the kernels compute it: the `inline` stages are part of
@@ -391,6 +392,9 @@ class Plan:
     inline: tuple[InlineStage, ...] = ()
     loops: tuple[LoopPlan, ...] = ()
     """The loops that units share, in the order of their stages."""
+
+    def __repr__(self) -> str:
+        return f"<mdh.Plan {self.program.name} for {self.machine.name} ({self.target})>"
 
     @property
     def alone(self) -> bool:
