@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
     from mdh.api.autotune import autotune
     from mdh.api.compile import check, compile
     from mdh.api.definitions import c, diesel, tc
@@ -62,9 +63,12 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name == "__version__":
+        value = import_module("mdh.release").release()
+    elif name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    else:
         raise AttributeError(f"module 'mdh' has no attribute '{name}'")
-    value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
 

@@ -24,6 +24,7 @@ LAYERS = (
         "mdh.schema",
         "mdh.wording",
         "mdh.include",
+        "mdh.shipped",
     ),
     ("mdh.diagnostics",),
     ("mdh.textfile", "mdh.tomlfile", "mdh.memory_left"),

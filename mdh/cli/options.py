@@ -1,12 +1,17 @@
 """The options that verbs share, each declared once, and what the user asked for by them."""
 
+import os
 from dataclasses import dataclass
 from enum import StrEnum, auto
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from mdh.cli.command_line import CommandLine
+from mdh.cli.console import log
+from mdh.shipped import Example, example_called, near_examples
+from mdh.textfile import shipped_program
 
 
 class Warned(StrEnum):
@@ -53,12 +58,32 @@ class Request:
         return tuple(p for p in (self.file, self.schedule, self.machine) if p is not None)
 
 
+def told_of_folder(file: str | None) -> str | None:
+    """The word, with a remark where it could mean a folder, too: `mdh new matmul` makes one."""
+    if file is not None and os.path.isdir(file) and (own := shipped_program(file)) is not None:
+        name = Path(file) / Path(own.source_name).name
+        yours = f"; `{name}` is yours" if os.path.isfile(name) else ""
+        log(f"`{file}` is the program that comes with mdh{yours}")
+    return file
+
+
+def demand_example(line: CommandLine, name: str) -> Example:
+    """The shipped program. Raises Failed F101 with the names that may be meant."""
+    found = example_called(name)
+    if found is None:
+        near = ", ".join(f"`{n}`" for n in near_examples(name))
+        hint = f"did you mean {near}?" if near else "`mdh examples` lists them"
+        raise line.fail("F101", f"mdh comes with no program `{name}`", name, help=hint)
+    return found
+
+
 FileArg = Annotated[
     str,
     typer.Argument(
         metavar="FILE.c",
-        help="The program: C, Tensor Comprehensions (.tc) or Diesel (.diesel).",
+        help="The program: C, .tc, .diesel, - for C on stdin, or a name of `mdh examples`.",
         show_default=False,
+        callback=told_of_folder,
     ),
 ]
 EinsumOpt = Annotated[
@@ -67,7 +92,9 @@ EinsumOpt = Annotated[
 """`cli.main` puts the text in the place of the file, so that commands see no such option."""
 ScheduleOpt = Annotated[
     str | None,
-    typer.Option("--schedule", "-s", metavar="S.mdh", help="The schedule. Default: one that mdh derives."),
+    typer.Option(
+        "--schedule", "-s", metavar="S.mdh", help="The schedule; - is stdin. Default: one that mdh derives."
+    ),
 ]
 TargetOpt = Annotated[
     str | None, typer.Option("--target", metavar="NAME", help="Target language: cuda, opencl or c.")

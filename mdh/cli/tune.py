@@ -36,8 +36,9 @@ FileArg = Annotated[
     str | None,
     typer.Argument(
         metavar="[FILE.c]",
-        help="The program: C, .tc or .diesel. Default: the listed ones.",
+        help="The program, or a name of `mdh examples`. Default: the listed ones.",
         show_default=False,
+        callback=opt.told_of_folder,
     ),
 ]
 BudgetOpt = Annotated[
