@@ -28,7 +28,12 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 SchedulesOpt = Annotated[
     list[str] | None,
-    typer.Option("--schedule", "-s", metavar="S.mdh", help="A schedule, or `default`; may be repeated."),
+    typer.Option(
+        "--schedule",
+        "-s",
+        metavar="S.mdh",
+        help="A schedule, a folder of some, or `default`; may be repeated.",
+    ),
 ]
 DevicesOpt = Annotated[
     list[str] | None,

@@ -147,7 +147,6 @@ Write `?` for a number that you do not know, and let mdh search for it:
 
 
 def _notes_of_steps(one: Example, steps: tuple[str, ...]) -> str:
-    words = " ".join(f"-s {step}" for step in steps)
     return f"""# {one.name} in {len(steps)} steps
 
 {one.about}.
@@ -155,7 +154,7 @@ def _notes_of_steps(one: Example, steps: tuple[str, ...]) -> str:
 Each of {steps[0]} to {steps[-1]} changes one thing in the schedule before it. Its first line says what. See
 what it brings on your CPU, at sizes that are small enough for the slow ones:
 
-    mdh compare {one.path.name} {words} -D M=512 -D N=512 -D K=512 --device opencl:0
+    mdh compare {one.path.name} -s . -D M=512 -D N=512 -D K=512 --device opencl:0
 
 Two schedules side by side, and the tiles of one as a page and as a picture:
 
