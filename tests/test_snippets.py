@@ -1,7 +1,7 @@
 """What the README and the tutorial tell a reader to type works, from an empty folder, in its order.
 
-Sizes are small. What starts processes that measure, `mdh tune` and `mdh compare` on a device, takes long: only
-the slow form of the test types that as it stands. The other one checks the same schedules.
+Sizes are small. What starts processes that measure, `mdh tune` and `mdh compare` on a device, takes long:
+only the slow form of the test types that as it stands. The other one checks the same schedules.
 """
 
 import os

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mdh.cli import completion
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import ok, show, show_json
 from mdh.cli.options import JsonOpt, demand_example
@@ -20,7 +21,13 @@ _SIZE = re.compile(r"^#define (\w+) (\w+)$", re.MULTILINE)
 _LEAST = 24
 """Characters of what a program computes, however narrow the terminal is."""
 NameArg = Annotated[
-    str | None, typer.Argument(metavar="[NAME]", help="A program of the list.", show_default=False)
+    str | None,
+    typer.Argument(
+        metavar="[NAME]",
+        help="A program of the list.",
+        show_default=False,
+        autocompletion=completion.example_names,
+    ),
 ]
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from mdh.cli import completion
 from mdh.cli import options as opt
 from mdh.cli.command_line import QUIET, CommandLine
 from mdh.cli.console import log, ok, show, show_json
@@ -44,12 +45,16 @@ SubjectArg = Annotated[
         help="A program, a schedule, or a code: K104.",
         show_default=False,
         callback=opt.told_of_folder,
+        autocompletion=completion.subjects,
     ),
 ]
 OtherArg = Annotated[
     str | None,
     typer.Argument(
-        metavar="[S.mdh]", help="A second schedule, to compare with the first.", show_default=False
+        metavar="[S.mdh]",
+        help="A second schedule, to compare with the first.",
+        show_default=False,
+        autocompletion=completion.schedule_names,
     ),
 ]
 

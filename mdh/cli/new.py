@@ -1,20 +1,20 @@
 """`mdh new`: makes a folder of the user's own from a program that comes with mdh."""
 
 import os
+from importlib import import_module
 from pathlib import Path
 from shlex import quote
 from typing import Annotated
 
 import typer
 
+from mdh.cli import completion
 from mdh.cli import options as opt
 from mdh.cli.command_line import CommandLine, at_word
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import cannot_write, write_text
 from mdh.cli.options import demand_example
-from mdh.frontend.read import free_sizes
 from mdh.machine import Machine, load_machine
-from mdh.pipeline import Pipeline
 from mdh.shipped import Example, ShippedSchedule
 from mdh.source import Source
 
@@ -24,14 +24,27 @@ _MACHINE = "generic-cpu"
 _SIZE = 64
 """Of a program that does not say its sizes, as in C its macros do."""
 NameArg = Annotated[
-    str, typer.Argument(metavar="NAME", help="A program of `mdh examples`.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="A program of `mdh examples`.",
+        show_default=False,
+        autocompletion=completion.example_names,
+    ),
 ]
 FolderArg = Annotated[
     str | None,
     typer.Argument(metavar="[FOLDER]", help="Where to. Default: the program's name.", show_default=False),
 ]
 MachineOpt = Annotated[
-    str, typer.Option("--machine", "-m", metavar="NAME", help="The machine that the schedule is for.")
+    str,
+    typer.Option(
+        "--machine",
+        "-m",
+        metavar="NAME",
+        help="The machine that the schedule is for.",
+        autocompletion=completion.machines,
+    ),
 ]
 StepsOpt = Annotated[
     bool, typer.Option("--steps", help="Write the schedules of the tutorial, from plain to fast.")
@@ -60,7 +73,7 @@ def new(
     target = Path(one.path.stem if folder is None else folder)
     program, own = one.path.name, f"{one.path.stem}.mdh"
     files = {program: one.text}
-    sizes = free_sizes(Source(one.source_name, one.text))
+    sizes = _free_sizes(one)
     if steps:
         files |= {f"{step.name}.mdh": step.text for step in one.steps}
         files["README.md"] = _notes_of_steps(one, tuple(files)[1:])
@@ -86,10 +99,18 @@ def _schedule(one: Example, machine: Machine, sizes: dict[str, int]) -> str:
     found = min(fitting, key=lambda s: (s.name != named, not s.name.endswith("/base"), s.name), default=None)
     if found is not None:
         return _own_lines(one, found)
-    run = Pipeline()
+    run = import_module("mdh.pipeline").Pipeline()
     program = run.read(Source(one.source_name, one.text), defines=sizes)
-    plan = run.check(program, None, machine, machine.targets[0]).plan
-    return f"// The schedule that mdh derived for {machine.name}.\n{plan.text}"
+    text: str = run.check(program, None, machine, machine.targets[0]).plan.text
+    return f"// The schedule that mdh derived for {machine.name}.\n{text}"
+
+
+def _free_sizes(one: Example) -> tuple[str, ...]:
+    """The sizes that have to be bound: the C programs have values for theirs."""
+    if one.path.suffix == ".c":
+        return ()
+    found: tuple[str, ...] = import_module("mdh.frontend.read").free_sizes(Source(one.source_name, one.text))
+    return found
 
 
 def _is_for(one: Example, schedule: ShippedSchedule, n: int, machine: Machine) -> bool:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from mdh.cli import completion
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log
 from mdh.shipped import Example, example_called, near_examples
@@ -84,6 +85,7 @@ FileArg = Annotated[
         help="The program: C, .tc, .diesel, - for C on stdin, or a name of `mdh examples`.",
         show_default=False,
         callback=told_of_folder,
+        autocompletion=completion.programs,
     ),
 ]
 EinsumOpt = Annotated[
@@ -93,22 +95,49 @@ EinsumOpt = Annotated[
 ScheduleOpt = Annotated[
     str | None,
     typer.Option(
-        "--schedule", "-s", metavar="S.mdh", help="The schedule; - is stdin. Default: one that mdh derives."
+        "--schedule",
+        "-s",
+        metavar="S.mdh",
+        help="The schedule; - is stdin. Default: one that mdh derives.",
+        autocompletion=completion.schedule_names,
     ),
 ]
 TargetOpt = Annotated[
-    str | None, typer.Option("--target", metavar="NAME", help="Target language: cuda, opencl or c.")
+    str | None,
+    typer.Option(
+        "--target",
+        metavar="NAME",
+        help="Target language: cuda, opencl or c.",
+        autocompletion=completion.targets,
+    ),
 ]
 MachineOpt = Annotated[
-    str | None, typer.Option("--machine", "-m", metavar="NAME", help="A machine's name or a .toml file.")
+    str | None,
+    typer.Option(
+        "--machine",
+        "-m",
+        metavar="NAME",
+        help="A machine's name or a .toml file.",
+        autocompletion=completion.machines,
+    ),
 ]
 MachineAtHandOpt = Annotated[
     str | None,
-    typer.Option("--device", metavar="SPEC", help="Take the machine and target of this device."),
+    typer.Option(
+        "--device",
+        metavar="SPEC",
+        help="Take the machine and target of this device.",
+        autocompletion=completion.devices,
+    ),
 ]
 DeviceOpt = Annotated[
     str | None,
-    typer.Option("--device", metavar="SPEC", help="cuda:N, opencl:N, c or oclgrind. Default: first GPU."),
+    typer.Option(
+        "--device",
+        metavar="SPEC",
+        help="cuda:N, opencl:N, c or oclgrind. Default: first GPU.",
+        autocompletion=completion.devices,
+    ),
 ]
 DefineOpt = Annotated[
     list[str] | None, typer.Option("-D", metavar="NAME=VALUE", help="Bind a size or define a macro.")

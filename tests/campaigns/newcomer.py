@@ -8,6 +8,7 @@ printed need not be the same: times differ.
 import argparse
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -87,7 +88,9 @@ def install(wheel: Path, folder: Path) -> None:
 
 
 def _run(words: Sequence[str], folder: Path) -> None:
-    subprocess.run(words, cwd=folder, check=True, timeout=PATIENCE)
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{shlex.join(words)}\n{done.stdout}{done.stderr}")
 
 
 def play(page: Path, folder: Path, *, short: bool) -> list[Outcome]:
@@ -110,7 +113,7 @@ def play(page: Path, folder: Path, *, short: bool) -> list[Outcome]:
 
 
 def _typed(one: Snippet, place: Path, env: dict[str, str], refused: bool, *, short: bool) -> Outcome:
-    text = re.sub(r"\b[15]m\b", "5s", one.text) if short else one.text
+    text = re.sub(r"\b1m\b", "30s", one.text) if short else one.text
     words = ["python", "-c", text] if one.python else ["bash", "-c", text]
     start = time.monotonic()
     done = subprocess.run(
@@ -127,9 +130,7 @@ def _typed(one: Snippet, place: Path, env: dict[str, str], refused: bool, *, sho
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--wheel", type=Path, help="a wheel that is there, instead of a new one")
-    parser.add_argument(
-        "--short", action="store_true", help="tune for five seconds where a page says minutes"
-    )
+    parser.add_argument("--short", action="store_true", help="tune for 30 s where a page says minutes")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="newcomer-") as name:
         folder = Path(name)

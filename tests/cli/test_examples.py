@@ -70,6 +70,20 @@ def test_verbs_take_names(capsys: pytest.CaptureFixture[str]) -> None:
     assert Path("picture.svg").read_text(encoding="utf-8").startswith("<svg xmlns=")
 
 
+def test_a_folder_stands_for_its_schedules(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("some").mkdir()
+    for name in ("step10", "step2"):
+        Path("some", f"{name}.mdh").write_text(
+            "1: (de-)comp( 8, 8, 8 ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, FOR.1 )\n"
+        )
+    assert run(["compare", "matmul", "-s", "some", "-s", "default", "-m", "a100", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["name"] for row in found["entries"]] == ["step2", "step10", "default"]
+    Path("none").mkdir()
+    assert run(["compare", "matmul", "-s", "none", "-m", "a100"]) == 1
+    assert "[F102]: the folder `none` holds no schedule" in capsys.readouterr().err
+
+
 def test_python_takes_names() -> None:
     plan = mdh.check("matmul", "matmul/h200/base", "h200")
     assert plan.program.name == "matmul"
