@@ -94,7 +94,8 @@ def _write_refused(request: Request, html: str, failed: Failed) -> None:
     """Writes a page of the texts that messages point into; none if all are about the command line."""
     shipped = shipped_program(request.file)
     program = request.file if shipped is None else shipped.source_name
-    files = tuple(path for path in (request.schedule, program) if path is not None)
+    words = (request.schedule, program)
+    files = tuple("<stdin>" if word == "-" else word for word in words if word is not None)
     sources: dict[str, Source] = {}
     for d in failed.diagnostics:
         for label in d.labels:

@@ -69,6 +69,8 @@ def new(
     if steps and not one.steps:
         hint = "`mdh new matmul --steps` writes those of the tutorial"
         raise line.fail("F107", f"`{name}` has no steps", "--steps", help=hint)
+    if steps and machine != _MACHINE:
+        raise line.fail("F107", f"the steps are for `{_MACHINE}`", machine, help="leave --machine out")
     chosen = at_word(line, machine, lambda: load_machine(machine))
     target = Path(one.path.stem if folder is None else folder)
     program, own = one.path.name, f"{one.path.stem}.mdh"

@@ -189,6 +189,8 @@ def test_a_new_folder_leaves_files_of_others(capsys: pytest.CaptureFixture[str])
     capsys.readouterr()
     assert run(["new", "dot"]) == 1
     assert "[F111]" in capsys.readouterr().err and Path("dot/dot.mdh").read_text() == "mine\n"
+    assert run(["new", "matmul", "--steps", "--machine", "h200"]) == 2
+    assert "[F107]" in capsys.readouterr().err
     assert run(["new", "dot", "--steps"]) == 2
     assert "[F107]" in capsys.readouterr().err
 

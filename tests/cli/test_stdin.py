@@ -61,6 +61,10 @@ def test_errors_point_into_it(typed: Path, monkeypatch: Patch, capsys: Capture) 
     _send(monkeypatch, "void f(float A[8]) { for (int i = 0; i < 8; i++) A[i] = q; }")
     assert run(["check", "-", "-m", "a100"]) == 1
     assert "--> <stdin>:1:57" in capsys.readouterr().err
+    _send(monkeypatch, STEP.replace("4", "16"))
+    assert run(["explain", "scale.c", "-s", "-", "--html", "page.html"]) == 1
+    assert "[K104]" in capsys.readouterr().err
+    assert "&lt;stdin&gt;" in Path("page.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
