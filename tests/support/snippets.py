@@ -24,7 +24,7 @@ def snippets(page: Path) -> tuple[Snippet, ...]:
     """Lines that begin with `$ ` in indented blocks, and indented blocks that begin with an import."""
     out: list[Snippet] = []
     for block in _BLOCK.findall(page.read_text(encoding="utf-8")):
-        rows = [row[4:] for row in block.rstrip("\n").split("\n")]
+        rows = [row[4:] for row in block.strip("\n").split("\n")]
         if rows[0].startswith(("import ", "from ")):
             out.append(Snippet("\n".join(rows) + "\n", python=True))
         else:
