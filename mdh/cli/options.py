@@ -11,6 +11,7 @@ import typer
 from mdh.cli import completion
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log
+from mdh.ir.program import CALLS
 from mdh.shipped import Example, example_called, near_examples
 from mdh.textfile import shipped_program
 
@@ -166,6 +167,17 @@ AllowOpt = Annotated[
     list[str] | None,
     typer.Option("--allow", metavar="WORD", help="Let schedules change numbers: tf32 rounds f32 factors."),
 ]
+LibrariesOpt = Annotated[
+    bool,
+    typer.Option("--libraries", help="Let default schedules and the tuner call libraries (openblas)."),
+]
+
+
+def allowed(words: list[str] | None, *, libraries: bool) -> tuple[str, ...]:
+    """The words of --allow, and the one that --libraries stands for."""
+    return (*(words or ()), *((CALLS,) if libraries else ()))
+
+
 DeterministicOpt = Annotated[
     bool, typer.Option("--deterministic", help="Refuse combine methods whose order varies.")
 ]
