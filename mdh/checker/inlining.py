@@ -12,7 +12,7 @@ from mdh.ir.program import Program, Stage
 from mdh.machine import Machine
 from mdh.poly.inlining import Inlined, inlined
 from mdh.poly.recomputation import computed_twice
-from mdh.schedule.model import Caret, How, Mem, Schedule, Section
+from mdh.schedule.model import Beside, Caret, How, Mem, Schedule, Section
 
 CODE = "K119"
 ONCE = "K122"
@@ -101,7 +101,7 @@ def with_inline(program: Program, sections: Mapping[str, Section]) -> Inlined:
 
 def _idle(name: str, section: Section) -> Iterator[Diagnostic]:
     """K110 for `@once` where nothing is inline."""
-    if section.how is How.KERNEL and not section.chosen:
+    if (section.how is How.KERNEL or isinstance(section.how, Beside)) and not section.chosen:
         for attr in section.attrs:
             headline = f"`@{attr.name}` has no effect on stage `{name}`, which has a kernel of its own"
             hint = "a kernel computes each point once: leave it out"

@@ -14,13 +14,25 @@ from mdh.checker.options import no_effect
 from mdh.checker.subject import at, listed, nearest
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.hardware import Layer, Space
-from mdh.ir.parallel_loop import ParallelLoop
-from mdh.ir.plan import LoopPlan, StagePlan
+from mdh.ir.parallel_loop import LoopPlan, ParallelLoop
+from mdh.ir.plan import StagePlan
 from mdh.ir.program import Program, Stage
 from mdh.machine import Machine
 from mdh.poly.parallel_loops import meeting, parallel_loops
 from mdh.schedule.canonical import canonical_section
-from mdh.schedule.model import Caret, Core, Hole, Mem, Schedule, Section, Step, TileEntry, Unit, Within
+from mdh.schedule.model import (
+    Beside,
+    Caret,
+    Core,
+    Hole,
+    Mem,
+    Schedule,
+    Section,
+    Step,
+    TileEntry,
+    Unit,
+    Within,
+)
 
 NAME, CODE = "S159", "K126"
 LAYERS = (Layer.BLK, Layer.THR)
@@ -81,7 +93,7 @@ def shared_loops(
     """The loops of the program that the schedule has sections of, or the default one, where that has the
     steps of all its stages. holes: steps may have some. Raises Failed. S159: there is no such loop. S154: a
     hole is open. K126: its steps are none of a loop. K110: an attribute has no effect."""
-    given = {s.name for s in schedule.sections if not s.derived}
+    given = {s.name for s in schedule.sections if not s.derived} | schedule.sharing
     spare = () if default is None else default.loops
     if not schedule.loops and not spare:
         return ()
@@ -184,12 +196,17 @@ def _unfit(x: Shared, why: str, help_: str) -> Diagnostic:
 
 
 def demand_kernels(loops: Sequence[Shared], sections: dict[str, Section]) -> None:
-    """Raises Failed K126 if a stage of a loop is inline or computed `in` another stage, or computes another
-    stage. sections: by stage."""
+    """Raises Failed K126 if a stage of a loop is computed `in` another stage, computes another stage, or
+    shares a launch with one. sections: by stage."""
     inside = {name: x for x in loops for name in x.loop.stages}
     found: list[Diagnostic] = []
     for name, section in sections.items():
         how = section.how
+        if isinstance(how, Beside) and (name in inside or how.host in inside):
+            x = inside.get(name) or inside[how.host]
+            headline = f"stage `{name}` shares the launch of `{how.host}`, and loop `{x.loop.name}` has one"
+            hint = "leave `beside` out, or the section of the loop"
+            found.append(Diagnostic(CODE, headline, at(how.span), help=hint))
         if isinstance(how, Within) and (name in inside or how.reader in inside):
             x = inside.get(name) or inside[how.reader]
             headline = f"stage `{name}` is computed in `{how.reader}`, and loop `{x.loop.name}` shares one"

@@ -1,13 +1,15 @@
 """Runs the checker: takes a program, a schedule and a machine, and returns a plan or raises every reason
 against it."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mdh.checker.atoms import CODE as ATOM
+from mdh.checker.beside import launches, unfit_blocks, unknown_hosts
 from mdh.checker.concrete import concrete
 from mdh.checker.fusing import stage_in, view_of
 from mdh.checker.holes import unbound_holes
-from mdh.checker.inlining import staged
+from mdh.checker.inlining import Staged, staged
 from mdh.checker.inner import Whole, with_inner
 from mdh.checker.inner_places import unknown_readers
 from mdh.checker.parallel_loops import (
@@ -63,6 +65,7 @@ def check(
     loops = left_of(whole.program, shared_loops(program, schedule, default), same=not whole.inline)
     by_name = {stage.name: section for stage, section in whole.kernels}
     found.extend(unknown_readers(whole.program, by_name))
+    found.extend(unknown_hosts(whole.program, by_name))
     demand_kernels(loops, by_name)
     inside = Whole(whole.program, by_name, seen, check_stage)
     around = {name: x for x in loops for name in x.loop.stages}
@@ -84,19 +87,28 @@ def check(
             plans.append(plan)
             name = stage.name if len(program.stages) > 1 else None
             written[stage.name] = _written(name, section, draft, around.get(stage.name))
+    order = () if found else launches(whole.program, by_name, loops)
+    found.extend(unfit_blocks(order, plans, by_name, seen, target))
     if found:
         raise Failed(*(d for n, d in enumerate(found) if d not in found[:n]))
+    inner = {name for name, section in by_name.items() if isinstance(section.how, Within)}
+    computed = without(whole.program, inner)
+    said = _said(program, whole, written, loops, machine)
+    return Plan(
+        program, computed, seen, target, tuple(plans), print_schedule(said), deterministic,
+        whole.inline, loop_plans(computed, loops, plans), order,
+    )  # fmt: skip
+
+
+def _said(
+    program: Program, whole: Staged, written: Mapping[str, Section], loops: Sequence[Shared], machine: Machine
+) -> Schedule:
+    """The schedule as it is lowered. written: the sections of stages with steps."""
     sections = tuple(
         written.get(stage.name, Section(stage.name, (), how=s.how, attrs=s.attrs, derived=True))
         for stage, s in zip(program.stages, whole.sections, strict=True)
     )
-    said = Schedule(sections, machine.name, program.name, loops=tuple(x.said for x in loops))
-    inner = {name for name, section in by_name.items() if isinstance(section.how, Within)}
-    computed = without(whole.program, inner)
-    return Plan(
-        program, computed, seen, target, tuple(plans), print_schedule(said), deterministic,
-        whole.inline, loop_plans(computed, loops, plans),
-    )  # fmt: skip
+    return Schedule(sections, machine.name, program.name, loops=tuple(x.said for x in loops))
 
 
 def _draft(

@@ -113,7 +113,8 @@ class Comment:
 @dataclass(frozen=True, slots=True)
 class Alloc:
     """Declares an SM or RM buffer for the rest of the enclosing body. Targets move SM buffers to the top of
-    the kernel. init: the first value of every RM element."""
+    the kernel. Those of the two sides of an If lie in the same place: all threads of a block take one side.
+    init: the first value of every RM element."""
 
     buf: Buf
     init: Expr | None = None

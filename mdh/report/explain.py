@@ -9,7 +9,8 @@ from mdh.cost.work import computed_stages, peak_of, plan_bytes, plan_operations
 from mdh.hardware import Space
 from mdh.ir.inlining import InlineStage
 from mdh.ir.kernel import Module
-from mdh.ir.plan import LoopPlan, Plan, StagePlan
+from mdh.ir.parallel_loop import LoopPlan
+from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import Program
 from mdh.poly.parallel_loops import parallel_loops
 from mdh.report.entries import Entries, entries_of
@@ -98,7 +99,8 @@ class InnerRow:
 
 @dataclass(frozen=True)
 class Explanation:
-    """stages: what is said of one counts for one turn of the loops around it."""
+    """stages: what is said of one counts for one turn of the loops around it. launches: the stages of each
+    launch that several share, in the order of their blocks."""
 
     program: str
     machine: str
@@ -108,6 +110,7 @@ class Explanation:
     inline: tuple[InlineRow, ...] = ()
     inner: tuple[InnerRow, ...] = ()
     shared: tuple[SharedLoop, ...] = ()
+    launches: tuple[tuple[str, ...], ...] = ()
 
 
 def shareable(program: Program) -> tuple[SharedLoop, ...]:
@@ -129,8 +132,9 @@ def explain_plan(plan: Plan, module: Module) -> Explanation:
     inline = tuple(map(_inline, plan.inline))
     inner = tuple(row for stage in plan.stages for row in _inner(stage))
     shared = tuple(map(_shared, plan.loops))
+    launches = tuple(tuple(names[n] for n in launch) for launch in plan.launches if len(launch) > 1)
     return Explanation(
-        plan.program.name, plan.machine.name, plan.target, stages, loops, inline, inner, shared
+        plan.program.name, plan.machine.name, plan.target, stages, loops, inline, inner, shared, launches
     )
 
 
@@ -164,10 +168,12 @@ def stage_of(plan: Plan, kernel: str) -> StagePlan:
 def _kernels(plan: Plan, stage: StagePlan, module: Module) -> tuple[Resources, ...]:
     """In launch order, under their names in the text."""
     out = []
+    host = next(launch[0] for launch in plan.launches for n in launch if plan.stages[n] is stage)
+    shared = "" if plan.stages[host] is stage else plan.stages[host].stage.name
     for kernel, entry in zip(module.kernels, entry_names(module), strict=True):
-        if stage_of(plan, kernel.stage) is stage:
+        if stage_of(plan, kernel.stage) is stage or kernel.stage == shared:
             found = resources_of(kernel, entry, plan.machine)
-            out.append(replace(found, own=kernel.stage == stage.stage.name))
+            out.append(replace(found, own=kernel.stage in (stage.stage.name, shared)))
     return tuple(out)
 
 

@@ -9,6 +9,7 @@ from mdh.schedule.model import (
     Arg,
     ArgCall,
     Attr,
+    Beside,
     BufferPlace,
     Caret,
     Core,
@@ -116,13 +117,15 @@ def print_stage(section: Section) -> str:
     return " ".join(words)
 
 
-def print_how(how: How | Within | Hole) -> str:
-    """`inline`, `in C:2`, `?`."""
+def print_how(how: How | Within | Beside | Hole) -> str:
+    """`inline`, `in C:2`, `beside P`, `?`."""
     match how:
         case How():
             return str(how)
         case Within(reader, step):
             return f"in {reader}:{step}"
+        case Beside(host):
+            return f"beside {host}"
         case Hole():
             return print_hole(how)
         case _:

@@ -10,6 +10,7 @@ from mdh.schedule.model import (
     Arg,
     ArgCall,
     Attr,
+    Beside,
     BufferPlace,
     Caret,
     Core,
@@ -187,9 +188,11 @@ def _named(draw: st.DrawFn, name: str) -> Section:
     """With steps, or with words for the way of the stage, or with both."""
     ways = st.none() | st.permutations([how.value for how in How]).map(tuple)
     inside = st.builds("in {}:{}".format, _names, st.integers(0, 99))
+    inside |= st.builds("beside {}".format, _names)
     some = st.lists(st.sampled_from(How).map(str) | inside, min_size=1, max_size=3, unique=True).map(tuple)
     open_ways = st.builds(Hole, st.none() | _names, ways | some)
-    how = draw(st.sampled_from(How) | open_ways | st.builds(Within, _names, st.integers(0, 99)))
+    within, beside = st.builds(Within, _names, st.integers(0, 99)), st.builds(Beside, _names)
+    how = draw(st.sampled_from(How) | open_ways | within | beside)
     attrs = draw(st.just(()) | st.just((Attr("once"),)))
     derived = not isinstance(how, Within) and draw(st.booleans())
     body = ((), (), ()) if derived else draw(_bodies)

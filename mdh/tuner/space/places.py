@@ -17,6 +17,7 @@ from mdh.schedule.model import (
     Arg,
     ArgCall,
     Attr,
+    Beside,
     BufferPlace,
     Core,
     Hole,
@@ -65,7 +66,7 @@ class Namer:
     prefix: str
     taken: set[str]
     ways: tuple[str, ...] = ()
-    """Of computing the stage inside of others, in words."""
+    """Of computing the stage inside of others, and in launches of others, in words."""
     openings: list[VariablePlace] = field(default_factory=list)
     step: int = 0
     label: str = ""
@@ -80,7 +81,7 @@ class Namer:
             steps.append(self._step(step))
         return replace(section, how=self._how(section), steps=tuple(steps))
 
-    def _how(self, section: Section) -> How | Within | Hole:
+    def _how(self, section: Section) -> How | Within | Beside | Hole:
         """The way of the stage, whose hole belongs to no step."""
         how = section.how
         if not isinstance(how, Hole):
