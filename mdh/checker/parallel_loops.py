@@ -5,11 +5,12 @@ there. So all stages give the same iterations to the same unit, which then runs 
 the loops inside.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
 from mdh.checker.holes import unbound_holes
+from mdh.checker.loop_launch import loops_in_turns
 from mdh.checker.options import no_effect
 from mdh.checker.subject import at, listed, nearest
 from mdh.diagnostics import Diagnostic, Failed
@@ -17,6 +18,7 @@ from mdh.hardware import Layer, Space
 from mdh.ir.parallel_loop import LoopPlan, ParallelLoop
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import Program, Stage
+from mdh.ir.turns import Turns
 from mdh.machine import Machine
 from mdh.poly.parallel_loops import meeting, parallel_loops
 from mdh.schedule.canonical import canonical_section
@@ -100,9 +102,10 @@ def shared_loops(
     known = {x.name: x for x in parallel_loops(program)}
     found: list[Diagnostic] = []
     out: dict[str, Shared] = {}
-    for section in schedule.loops:
+    others = loops_in_turns(program)
+    for section in (s for s in schedule.loops if s.name not in others):
         loop = known.get(str(section.name))
-        wrong = list(_unknown(section, known) if loop is None else _wrong(loop, section, holes=holes))
+        wrong = list(_unknown(section, known, others) if loop is None else _wrong(loop, section, holes=holes))
         found += wrong
         if loop is not None and not wrong:
             out[loop.name] = Shared(loop, section)
@@ -140,12 +143,15 @@ def left_of(program: Program, loops: Sequence[Shared], *, same: bool) -> tuple[S
     return tuple(out)
 
 
-def _unknown(section: Section, known: dict[str, ParallelLoop]) -> Iterator[Diagnostic]:
-    headline = f"the program has no loop `{str(section.name)[:60]}` whose iterations units could share"
-    loops = ", ".join(f"`loop {x.name}( {x.counter} )`" for x in known.values())
-    hint = f"{nearest(str(section.name), known)} its loops: {loops}".strip()
-    if not known:
-        hint = "leave the section out: no loop around turns has iterations that do not depend on one another"
+def _unknown(
+    section: Section, known: Mapping[str, ParallelLoop], others: Mapping[str, Turns]
+) -> Iterator[Diagnostic]:
+    headline = f"the program has no loop `{str(section.name)[:60]}` around stages"
+    counters = {name: x.counter for name, x in known.items()} | {name: x.name for name, x in others.items()}
+    loops = ", ".join(f"`loop {name}( {counter} )`" for name, counter in counters.items())
+    hint = f"{nearest(str(section.name), counters)} its loops: {loops}".strip()
+    if not counters:
+        hint = "leave the section out: no loop stands around stages"
     yield Diagnostic(NAME, headline, at(section.span), help=hint)
 
 

@@ -12,6 +12,7 @@ from mdh.checker.holes import unbound_holes
 from mdh.checker.inlining import Staged, staged
 from mdh.checker.inner import Whole, with_inner
 from mdh.checker.inner_places import unknown_readers
+from mdh.checker.loop_launch import InTurns, loops_with_launches, unfit_launches, with_launches
 from mdh.checker.parallel_loops import (
     Shared,
     demand_kernels,
@@ -63,9 +64,10 @@ def check(
     written: dict[str, Section] = {}
     whole = staged(program, schedule, machine, default)
     loops = left_of(whole.program, shared_loops(program, schedule, default), same=not whole.inline)
+    turned = loops_with_launches(program, schedule)
+    found.extend(unfit_launches(program, turned, [x.loop for x in loops], target))
     by_name = {stage.name: section for stage, section in whole.kernels}
-    found.extend(unknown_readers(whole.program, by_name))
-    found.extend(unknown_hosts(whole.program, by_name))
+    found += [*unknown_readers(whole.program, by_name), *unknown_hosts(whole.program, by_name)]
     demand_kernels(loops, by_name)
     inside = Whole(whole.program, by_name, seen, check_stage)
     around = {name: x for x in loops for name in x.loop.stages}
@@ -78,22 +80,22 @@ def check(
             found.extend(failed.diagnostics)
             continue
         plan, wrong = check_stage(draft, section)
-        found.extend(wrong)
-        if plan is not None and stage.name in around:
-            found.extend(own_units(around[stage.name], plan, seen))
-        if plan is not None:
-            plan, wrong = with_inner(plan, draft, inside, written)
-            found.extend(wrong)
-            plans.append(plan)
-            name = stage.name if len(program.stages) > 1 else None
-            written[stage.name] = _written(name, section, draft, around.get(stage.name))
+        found += wrong
+        if plan is None:
+            continue
+        found += own_units(around[stage.name], plan, seen) if stage.name in around else ()
+        plan, wrong = with_inner(plan, draft, inside, written)
+        found += wrong
+        plans.append(plan)
+        name = stage.name if len(program.stages) > 1 else None
+        written[stage.name] = _written(name, section, draft, around.get(stage.name))
     order = () if found else launches(whole.program, by_name, loops)
     found.extend(unfit_blocks(order, plans, by_name, seen, target))
     if found:
         raise Failed(*(d for n, d in enumerate(found) if d not in found[:n]))
     inner = {name for name, section in by_name.items() if isinstance(section.how, Within)}
-    computed = without(whole.program, inner)
-    said = _said(program, whole, written, loops, machine)
+    computed = with_launches(without(whole.program, inner), turned)
+    said = _said(program, whole, written, (*loops, *turned), machine)
     return Plan(
         program, computed, seen, target, tuple(plans), print_schedule(said), deterministic,
         whole.inline, loop_plans(computed, loops, plans), order,
@@ -101,7 +103,11 @@ def check(
 
 
 def _said(
-    program: Program, whole: Staged, written: Mapping[str, Section], loops: Sequence[Shared], machine: Machine
+    program: Program,
+    whole: Staged,
+    written: Mapping[str, Section],
+    loops: Sequence[Shared | InTurns],
+    machine: Machine,
 ) -> Schedule:
     """The schedule as it is lowered. written: the sections of stages with steps."""
     sections = tuple(

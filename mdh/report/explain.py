@@ -1,5 +1,6 @@
 """Everything that `mdh explain` says about a checked schedule, as one value."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from math import prod
 from typing import Any
@@ -12,6 +13,7 @@ from mdh.ir.kernel import Module
 from mdh.ir.parallel_loop import LoopPlan
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import Program
+from mdh.ir.turns import Turns, named_loops
 from mdh.poly.parallel_loops import parallel_loops
 from mdh.report.entries import Entries, entries_of
 from mdh.report.loops import LoopRow, loop_rows
@@ -51,11 +53,14 @@ class StageReport:
 
 @dataclass(frozen=True, slots=True)
 class LoopAround:
-    """A loop around stages: C's variable, how often it runs, and the names of the stages inside."""
+    """A loop around stages, whose turns run one after another: how often it runs, and the names of the stages
+    inside. counter: C's variable. launch: what the schedule says of its launches."""
 
     name: str
     turns: int
     stages: tuple[str, ...]
+    counter: str = ""
+    launch: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +132,7 @@ def explain_program(program: Program) -> tuple[Entries, ...]:
 def explain_plan(plan: Plan, module: Module) -> Explanation:
     stages = tuple(_stage(plan, stage, _kernels(plan, stage, module)) for stage in plan.stages)
     names = [s.name for s in plan.computed.stages]
-    around = plan.computed.loops
-    loops = tuple(LoopAround(x.name, x.trips, tuple(names[x.first : x.last + 1])) for x in around)
+    loops = tuple(_around(name, x, names) for name, x in _in_turns(plan.computed).items())
     inline = tuple(map(_inline, plan.inline))
     inner = tuple(row for stage in plan.stages for row in _inner(stage))
     shared = tuple(map(_shared, plan.loops))
@@ -136,6 +140,14 @@ def explain_plan(plan: Plan, module: Module) -> Explanation:
     return Explanation(
         plan.program.name, plan.machine.name, plan.target, stages, loops, inline, inner, shared, launches
     )
+
+
+def _in_turns(program: Program) -> dict[str, Turns]:
+    return named_loops(program.loops, (x.name for x in parallel_loops(program)))
+
+
+def _around(name: str, x: Turns, names: Sequence[str]) -> LoopAround:
+    return LoopAround(name, x.trips, tuple(names[x.first : x.last + 1]), x.name, str(x.launch or ""))
 
 
 def _shared(x: LoopPlan) -> SharedLoop:

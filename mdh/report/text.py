@@ -56,7 +56,8 @@ def explanation_text(value: Explanation) -> str:
 def _loop_text(loop: LoopAround) -> str:
     """A loop around stages. What is said of a stage counts for one turn."""
     inside = "".join(f"    {line}\n" for line in wrap(", ".join(loop.stages), WIDTH - 4))
-    return f"\nloop {loop.name}: {plural(loop.turns, 'turn')} of\n{inside}"
+    how = f", launched by @launch({loop.launch})" if loop.launch else ""
+    return f"\nloop {loop.name}( {loop.counter} ): {plural(loop.turns, 'turn')}{how} of\n{inside}"
 
 
 def shared_text(loop: SharedLoop) -> str:
