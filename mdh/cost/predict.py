@@ -8,6 +8,7 @@ from mdh.cost.nest import CostNest, inner_nests, nest_of
 from mdh.cost.prediction import NOMINAL, TERMS, Constants, Prediction, Signs, seconds_of
 from mdh.cost.work import stage_work
 from mdh.ir.plan import Plan, StagePlan
+from mdh.ir.swaps import swaps_of
 from mdh.ir.turns import times
 from mdh.machine import Machine
 
@@ -27,6 +28,10 @@ def predict(plan: Plan, constants: Constants | None = None) -> Prediction:
     )
     signs = [one for _, one in found]
     turns = [times(plan.computed.loops, n) for n in range(len(features))]
+    trips = {x.var: x.trips for x in plan.computed.loops}
+    for x in swaps_of(plan):
+        # a copy that one turn makes, and one as large in front of the loop
+        turns[x.copy] = 2 * turns[x.copy] // trips[x.loop]
     each = [seconds_of(known, terms) for terms in features]
     spent = [n * t for n, t in zip(turns, each, strict=True)]
     seconds = sum(turns[launch[0]] * _together(launch, each, signs) for launch in plan.launches)

@@ -298,7 +298,8 @@ def count_at(e: Expr, sizes: Mapping[str, Any]) -> int:
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """params: DM buffers, scalars as (name, dtype), and tensor maps, in argument order. constants: arrays
-    whose elements stand in the text."""
+    whose elements stand in the text. twin: the name of another kernel of the module which is the same but for
+    the names of arrays, so that its text serves both."""
 
     name: str
     stage: str
@@ -309,6 +310,7 @@ class Kernel:
     comment: str = ""
     maps: tuple[TensorMap, ...] = ()
     constants: tuple[Buf, ...] = ()
+    twin: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from mdh.lower.passes.table import Observer, unobserved
 from mdh.lower.scan import lower_scan
 from mdh.lower.scatter import lower_scatter
 from mdh.lower.stages import Built, Context, kernel_name, lower_nest, workspaces
+from mdh.lower.swaps import Launch, with_swaps
 
 
 def lower(plan: Plan, observe: Observer = unobserved) -> Module:
@@ -34,12 +35,12 @@ def lower(plan: Plan, observe: Observer = unobserved) -> Module:
         inner = inner_arrays(stage)
         assert not any(b.name in inner for k in made.kernels for b in k.buffers), "it is in no memory"
         stages.append((own, made))
-    each, loops = _launches(plan, names, stages)
+    each, loops, notes = _launches(plan, names, observe, stages)
     for made in each:
         built += made
     module = Module(
         plan.program.name, plan.target, plan.machine.name, built.kernels, built.workspaces,
-        plan.program.params, notes=_left_out(plan), numerics=numerics_of(plan),
+        plan.program.params, notes=(*_left_out(plan), *notes), numerics=numerics_of(plan),
         loops=around(loops, [len(made.kernels) for made in each]),
     )  # fmt: skip
     verify(module)
@@ -47,27 +48,30 @@ def lower(plan: Plan, observe: Observer = unobserved) -> Module:
 
 
 def _launches(
-    plan: Plan, names: Names, stages: Sequence[tuple[str, Built]]
-) -> tuple[list[Built], tuple[Turns, ...]]:
-    """The kernels of each launch in order, and the loops around launches. stages: the kernels of each stage,
-    with the name of its own one."""
-    each = []
+    plan: Plan, names: Names, observe: Observer, stages: Sequence[tuple[str, Built]]
+) -> tuple[list[Built], tuple[Turns, ...], tuple[str, ...]]:
+    """The kernels of each launch in order, the loops around launches, and what to say of them. stages: the
+    kernels of each stage, with the name of its own one."""
+    each: list[Launch] = []
     for launch in plan.launches:
-        if len(launch) == 1:
-            each.append(stages[launch[0]][1])
-        else:
-            members = [stages[n] for n in launch]
-            each.append(beside(plan.computed, members, names.kernel(f"{members[0][0]}_beside")))
+        members = [stages[n] for n in launch]
+        built = members[0][1]
+        if len(members) > 1:
+            built = beside(plan.computed, members, names.kernel(f"{members[0][0]}_beside"))
+        each.append((launch, built))
     loops = loops_around(plan.computed.loops, plan.launches)
     first = {launch[0]: k for k, launch in enumerate(plan.launches)}
     for x in sorted(plan.loops, key=lambda x: first[x.first], reverse=True):
         name = names.kernel(f"{plan.computed.name}_{x.loop.name}")
         placed = replace(x, first=first[x.first], last=first[x.last])
-        mine = each[placed.first : placed.last + 1]
+        mine = [built for _, built in each[placed.first : placed.last + 1]]
         whole = in_one_kernel(plan, x, name, [m.kernels for m in mine])
-        each[placed.first : placed.last + 1] = [Built((whole,), tuple(w for m in mine for w in m.workspaces))]
+        spaces = tuple(w for m in mine for w in m.workspaces)
+        numbers = tuple(range(x.first, x.last + 1))
+        each[placed.first : placed.last + 1] = [(numbers, Built((whole,), spaces))]
         loops = without_inner(loops, placed)
-    return each, loops
+    each, loops, notes = with_swaps(plan, names, observe, each, loops)
+    return [built for _, built in each], loops, notes
 
 
 def _left_out(plan: Plan) -> tuple[str, ...]:

@@ -105,7 +105,7 @@ class InnerRow:
 @dataclass(frozen=True)
 class Explanation:
     """stages: what is said of one counts for one turn of the loops around it. launches: the stages of each
-    launch that several share, in the order of their blocks."""
+    launch that several share, in the order of their blocks. notes: what the kernel text begins with."""
 
     program: str
     machine: str
@@ -116,6 +116,7 @@ class Explanation:
     inner: tuple[InnerRow, ...] = ()
     shared: tuple[SharedLoop, ...] = ()
     launches: tuple[tuple[str, ...], ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def shareable(program: Program) -> tuple[SharedLoop, ...]:
@@ -138,7 +139,16 @@ def explain_plan(plan: Plan, module: Module) -> Explanation:
     shared = tuple(map(_shared, plan.loops))
     launches = tuple(tuple(names[n] for n in launch) for launch in plan.launches if len(launch) > 1)
     return Explanation(
-        plan.program.name, plan.machine.name, plan.target, stages, loops, inline, inner, shared, launches
+        plan.program.name,
+        plan.machine.name,
+        plan.target,
+        stages,
+        loops,
+        inline,
+        inner,
+        shared,
+        launches,
+        module.notes,
     )
 
 
@@ -183,7 +193,7 @@ def _kernels(plan: Plan, stage: StagePlan, module: Module) -> tuple[Resources, .
     host = next(launch[0] for launch in plan.launches for n in launch if plan.stages[n] is stage)
     shared = "" if plan.stages[host] is stage else plan.stages[host].stage.name
     for kernel, entry in zip(module.kernels, entry_names(module), strict=True):
-        if stage_of(plan, kernel.stage) is stage or kernel.stage == shared:
+        if not kernel.twin and (stage_of(plan, kernel.stage) is stage or kernel.stage == shared):
             found = resources_of(kernel, entry, plan.machine)
             out.append(replace(found, own=kernel.stage in (stage.stage.name, shared)))
     return tuple(out)

@@ -48,6 +48,7 @@ def explanation_text(value: Explanation) -> str:
     around = "".join(_loop_text(x) for x in value.loops)
     around += "".join(f"\n{shared_text(x)}" for x in value.shared)
     around += "".join(f"\none launch: {launch_text(x)}\n" for x in value.launches)
+    around += "".join(f"\n{line}\n" for note in value.notes for line in wrap(note, WIDTH))
     around += "".join(f"\nstage {x.name}: {inline_text(x)}\n" for x in value.inline)
     around += "".join(f"\nstage {x.name}: {inner_text(x)}\n{loops_text(x.loops)}" for x in value.inner)
     return head + around + "".join(f"\n{_stage_text(stage)}" for stage in value.stages)
