@@ -15,7 +15,7 @@ from mdh.ir.shared_launch import BesideError, Order, Touched, arranged
 from mdh.ir.turns import Turns
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
-from mdh.schedule.model import Beside, Section, Within
+from mdh.schedule.model import Beside, Library, Section, Within
 
 APART, UNITS = "K127", "K128"
 WARP = 32
@@ -30,12 +30,16 @@ def unknown_hosts(program: Program, sections: Sections) -> Iterator[Diagnostic]:
         if not isinstance(how, Beside):
             continue
         host = sections.get(how.host)
-        kernels = [n for n, s in sections.items() if n != name and not isinstance(s.how, Within | Beside)]
+        kernels = [
+            n for n, s in sections.items() if n != name and not isinstance(s.how, Within | Beside | Library)
+        ]
         hint = f"stages that it may name: {listed(kernels)}" if kernels else "leave `beside` out"
         if how.host == name:
             why = "it has to be another one's"
         elif host is None:
             why = "no such stage has a kernel"
+        elif isinstance(host.how, Library):
+            why = f"a call of `{host.how.name}` computes that stage"
         elif isinstance(host.how, Within):
             why = f"that stage is computed in `{host.how.reader}`"
         elif isinstance(host.how, Beside):

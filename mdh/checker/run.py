@@ -9,9 +9,10 @@ from mdh.checker.beside import launches, unfit_blocks, unknown_hosts
 from mdh.checker.concrete import concrete
 from mdh.checker.fusing import stage_in, view_of
 from mdh.checker.holes import unbound_holes
-from mdh.checker.inlining import Staged, staged
+from mdh.checker.inlining import staged
 from mdh.checker.inner import Whole, with_inner
 from mdh.checker.inner_places import unknown_readers
+from mdh.checker.library import called
 from mdh.checker.loop_launch import InTurns, loops_with_launches, unfit_launches, with_launches
 from mdh.checker.parallel_loops import (
     Shared,
@@ -36,7 +37,7 @@ from mdh.ir.program import Program, Stage
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.schedule.binding import bind
-from mdh.schedule.model import How, Schedule, Section, Within
+from mdh.schedule.model import How, Library, Schedule, Section, Within
 from mdh.schedule.printer import print_schedule
 
 
@@ -60,8 +61,7 @@ def check(
     schedule = settled(program, schedule)
     found = [d for rule in PROGRAM_RULES for d in rule(program)]
     seen = LANGUAGES[target].seen(machine)
-    plans: list[StagePlan] = []
-    written: dict[str, Section] = {}
+    plans, written = list[StagePlan](), dict[str, Section]()
     whole = staged(program, schedule, machine, default)
     loops = left_of(whole.program, shared_loops(program, schedule, default), same=not whole.inline)
     turned = loops_with_launches(program, schedule)
@@ -75,6 +75,9 @@ def check(
         if isinstance(section.how, Within):
             continue
         try:
+            if isinstance(section.how, Library):
+                plans.append(called(whole.program, stage, section, target, deterministic=deterministic))
+                continue
             draft = _draft(whole.program, stage, section, around.get(stage.name), seen, target, deterministic)
         except Failed as failed:
             found.extend(failed.diagnostics)
@@ -87,34 +90,34 @@ def check(
         plan, wrong = with_inner(plan, draft, inside, written)
         found += wrong
         plans.append(plan)
-        name = stage.name if len(program.stages) > 1 else None
-        written[stage.name] = _written(name, section, draft, around.get(stage.name))
+        written[stage.name] = _written(section, draft, around.get(stage.name), named=len(program.stages) > 1)
     order = () if found else launches(whole.program, by_name, loops)
-    found.extend(unfit_blocks(order, plans, by_name, seen, target))
+    found += unfit_blocks(order, plans, by_name, seen, target)
     if found:
         raise Failed(*(d for n, d in enumerate(found) if d not in found[:n]))
-    inner = {name for name, section in by_name.items() if isinstance(section.how, Within)}
-    computed = with_launches(without(whole.program, inner), turned)
-    said = _said(program, whole, written, (*loops, *turned), machine)
+    said = print_schedule(_said(program, whole.sections, written, machine, (*loops, *turned)))
+    computed = with_launches(_without_inner(whole.program, by_name), turned)
+    shared = loop_plans(computed, loops, plans)
     return Plan(
-        program, computed, seen, target, tuple(plans), print_schedule(said), deterministic,
-        whole.inline, loop_plans(computed, loops, plans), order,
-    )  # fmt: skip
+        program, computed, seen, target, tuple(plans), said, deterministic, whole.inline, shared, order
+    )
+
+
+def _without_inner(program: Program, sections: Mapping[str, Section]) -> Program:
+    """The program without the stages that others compute."""
+    return without(program, {name for name, s in sections.items() if isinstance(s.how, Within)})
 
 
 def _said(
-    program: Program,
-    whole: Staged,
-    written: Mapping[str, Section],
+    program: Program, sections: Sequence[Section], written: Mapping[str, Section], machine: Machine,
     loops: Sequence[Shared | InTurns],
-    machine: Machine,
-) -> Schedule:
-    """The schedule as it is lowered. written: the sections of stages with steps."""
-    sections = tuple(
+) -> Schedule:  # fmt: skip
+    """The schedule as it is lowered. written: the sections that have steps."""
+    every = tuple(
         written.get(stage.name, Section(stage.name, (), how=s.how, attrs=s.attrs, derived=True))
-        for stage, s in zip(program.stages, whole.sections, strict=True)
+        for stage, s in zip(program.stages, sections, strict=True)
     )
-    return Schedule(sections, machine.name, program.name, loops=tuple(x.said for x in loops))
+    return Schedule(every, machine.name, program.name, loops=tuple(x.said for x in loops))
 
 
 def _draft(
@@ -133,8 +136,9 @@ def _draft(
     return Draft(view, mine, steps, machine, target, deterministic, section.span)
 
 
-def _written(name: str | None, section: Section, draft: Draft, around: Shared | None) -> Section:
+def _written(section: Section, draft: Draft, around: Shared | None, *, named: bool) -> Section:
     """The section as it is lowered."""
+    name = draft.stage.name if named else None
     attrs = section.attrs if section.how is How.INLINE else ()
     kept = concrete(Section(name, draft.steps, fuses=section.fuses, how=section.how, attrs=attrs), draft)
     if around is None:

@@ -14,12 +14,14 @@ from mdh.ir.atoms import GROUP_LANES, Atom, Fragment, spread
 from mdh.ir.expr import Load
 from mdh.ir.fusion import Group
 from mdh.ir.inlining import InlineStage
+from mdh.ir.library_call import LibraryCall
 from mdh.ir.open_size import OpenExtent
 from mdh.ir.parallel_loop import LoopPlan
 from mdh.ir.program import Program, Stage
 from mdh.ir.shared_launch import Order
 from mdh.ir.tile import Tiles
 from mdh.machine import Machine
+from mdh.shown import Shown
 from mdh.source import Span
 
 
@@ -273,6 +275,8 @@ class StagePlan:
     near: Mapping[str, Space] = field(default_factory=dict)
     """Arrays that this stage reads and writes in tiles of the kernel that it is a part of, and where these
     lie."""
+    call: LibraryCall | None = None
+    """What computes the stage instead of a kernel of mdh's own. There are no steps then, and no tile tree."""
 
     @property
     def tiles(self) -> Tiles:
@@ -356,7 +360,7 @@ def inner_arrays(plan: StagePlan) -> frozenset[str]:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Shown):
     """The checked schedule of every stage. target: `cuda`, `opencl` or `c`; text: the schedule as text.
 
     program: what the C says. computed: the same as the kernels compute it: the `inline` stages are part of
@@ -382,6 +386,9 @@ class Plan:
     def launches(self) -> Order:
         """The numbers of the stages of each launch, in the order in which they run."""
         return self.order or tuple((n,) for n in range(len(self.stages)))
+
+    def __repr__(self) -> str:
+        return f"<mdh.Plan {self.program.name} for {self.machine.name} ({self.target})>"
 
     @property
     def alone(self) -> bool:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from mdh.hardware import Layer, Space
 from mdh.ir.open_size import OpenSize
 from mdh.schedule.model import (
+    LIBRARIES,
     Arg,
     ArgCall,
     Attr,
@@ -18,6 +19,7 @@ from mdh.schedule.model import (
     Fuse,
     Hole,
     How,
+    Library,
     Mem,
     NameRef,
     Operation,
@@ -33,6 +35,7 @@ from mdh.schedule.model import (
     Within,
 )
 from mdh.schedule.names import KEYWORDS
+from mdh.schedule.printer import STEPS, print_how
 
 _names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}", fullmatch=True)
 _operands = _names.filter(lambda n: n not in {"and", "or", "not"})
@@ -191,8 +194,11 @@ def _named(draw: st.DrawFn, name: str) -> Section:
     inside |= st.builds("beside {}".format, _names)
     some = st.lists(st.sampled_from(How).map(str) | inside, min_size=1, max_size=3, unique=True).map(tuple)
     open_ways = st.builds(Hole, st.none() | _names, ways | some)
+    calls = st.builds(Library, st.sampled_from(LIBRARIES))
+    called = st.lists(calls.map(print_how), min_size=1, max_size=2, unique=True).map(tuple)
+    choices = st.builds(lambda n, v: Hole(n, (STEPS, *v)), st.none() | _names, called)
     within, beside = st.builds(Within, _names, st.integers(0, 99)), st.builds(Beside, _names)
-    how = draw(st.sampled_from(How) | open_ways | within | beside)
+    how = draw(st.sampled_from(How) | open_ways | within | beside | calls | choices)
     attrs = draw(st.just(()) | st.just((Attr("once"),)))
     derived = not isinstance(how, Within) and draw(st.booleans())
     body = ((), (), ()) if derived else draw(_bodies)

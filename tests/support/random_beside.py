@@ -43,10 +43,12 @@ def beside_schedule(program: Program, machine: Machine, seed: int) -> str:
         hosts |= {s.name: host.name for s in some}
         free = [s for s in free if s not in (host, *some)]
     lines: list[str] = []
-    every = rng.random() < (0.6 if machine.kind == "cpu" else 0.3)
+    # steps that are drawn for a GPU are often refused by themselves
+    share, some = (0.6, 0.5) if machine.kind == "cpu" else (0.15, 0.2)
+    every = rng.random() < share
     for stage in program.stages:
         how = f" beside {hosts[stage.name]}" if stage.name in hosts else ""
-        if every or rng.random() < 0.5:
+        if every or rng.random() < some:
             steps = steps_of(rng, program, stage, machine)
             lines += [f"stage {stage.name}{how} {{", *(f"  {s}" for s in steps), "}"]
         elif how:
