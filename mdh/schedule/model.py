@@ -201,6 +201,14 @@ class Library:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """`beside P`: the stage shares the launch of stage `host`, whose blocks come first."""
+
+    host: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """The steps and conditions of one stage, and which dimensions are one in its steps. name: None for the
     schedule of a program's only stage.
@@ -216,7 +224,7 @@ class Section:
     span: Span | None = field(default=None, compare=False, repr=False)
     comments: tuple[str, ...] = field(default=(), compare=False, repr=False)
     fuses: tuple[Fuse, ...] = ()
-    how: How | Within | Library | Hole = How.KERNEL
+    how: How | Within | Beside | Library | Hole = How.KERNEL
     attrs: tuple[Attr, ...] = ()
     derived: bool = False
     chosen: bool = field(default=False, compare=False)
@@ -283,3 +291,9 @@ class Schedule:
     loops: tuple[Section, ...] = ()
     """The sections `loop NAME( … ) { … }` of loops around stages."""
     derived: bool = field(default=False, compare=False)
+
+    @property
+    def sharing(self) -> frozenset[str | None]:
+        """The stages that share a launch with others."""
+        pairs = ((s.name, s.how.host) for s in self.sections if isinstance(s.how, Beside))
+        return frozenset(name for pair in pairs for name in pair)

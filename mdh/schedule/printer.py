@@ -9,6 +9,7 @@ from mdh.schedule.model import (
     Arg,
     ArgCall,
     Attr,
+    Beside,
     BufferPlace,
     Caret,
     Core,
@@ -120,20 +121,22 @@ def print_stage(section: Section) -> str:
     return " ".join(["stage", str(section.name), *how, *map(print_attr, section.attrs)])
 
 
-def may_call(how: How | Within | Library | Hole) -> bool:
+def may_call(how: How | Within | Beside | Library | Hole) -> bool:
     """Whether a call of a library computes the stage, or may be chosen to."""
     if isinstance(how, Hole):
         return any(str(value).startswith(_CALL) for value in how.values or ())
     return isinstance(how, Library)
 
 
-def print_how(how: How | Within | Library | Hole) -> str:
-    """`inline`, `in C:2`, `library(openblas)`, `?`."""
+def print_how(how: How | Within | Beside | Library | Hole) -> str:
+    """`inline`, `in C:2`, `beside P`, `library(openblas)`, `?`."""
     match how:
         case How():
             return str(how)
         case Within(reader, step):
             return f"in {reader}:{step}"
+        case Beside(host):
+            return f"beside {host}"
         case Library(name):
             return f"{_CALL}{name})"
         case Hole():

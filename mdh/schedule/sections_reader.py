@@ -10,12 +10,13 @@ from mdh.schedule.cursor import Cursor
 from mdh.schedule.hole_reader import read_library
 from mdh.schedule.hole_values import read_hole_in, stage_entry
 from mdh.schedule.holes import HolePlace
-from mdh.schedule.model import Hole, How, Library, Section, Within
+from mdh.schedule.model import Beside, Hole, How, Library, Section, Within
 from mdh.schedule.names import KEYWORDS, nearest
 from mdh.schedule.printer import STEPS, may_call
 from mdh.schedule.tokens import Token
 
-_HOW = "`{` and the steps of the stage, `in STAGE:step`, `inline`, `kernel`, `= library(NAME)` or `?`"
+_WAYS = "`in STAGE:step`, `beside STAGE`, `inline`, `kernel`, `= library(NAME)` or `?`"
+_HOW = f"`{{` and the steps of the stage, {_WAYS}"
 _CHOICE = "`library(NAME)`, or a choice: `?{steps, library(NAME)}`"
 _STAGE_ITEM = "a step `(de-)comp(…)`, `fuse`, `where` or `}`"
 
@@ -72,22 +73,26 @@ class Sections:
         self._stages[name.text] = replace(section, how=how or How.KERNEL, attrs=attrs)
 
 
-def _read_how(cursor: Cursor) -> How | Within | Library | Hole | None:
+def _read_how(cursor: Cursor) -> How | Within | Beside | Library | Hole | None:
     """What stands behind the name of a stage; None if its steps follow. Raises Failed S101."""
     if cursor.accept("="):
         return _read_choice(cursor)
     if cursor.token.kind == "hole":
         # `?{inline, kernel}` has a set, `? { 1: … }` has steps
-        if cursor.look(1).text == "{" and cursor.look(2).text in (*How, "in"):
+        if cursor.look(1).text == "{" and cursor.look(2).text in (*How, "in", "beside"):
             return read_hole_in(cursor, HolePlace.STAGE)
         first = cursor.take()
         return Hole(first.text[1:] or None, None, cursor.since(first))
     if cursor.at_word("in"):
         return _read_within(cursor)
+    if cursor.at_word("beside"):
+        first = cursor.take()
+        host = cursor.expect_kind("name", "the name of the stage whose launch it shares")
+        return Beside(host.text, cursor.since(first))
     if cursor.token.kind == "name":
         how = None if cursor.at_word(STEPS) else stage_entry(cursor.token.text)
         if how is None:
-            raise cursor.unexpected(_HOW, nearest(cursor.token.text, (*How, "in")))
+            raise cursor.unexpected(_HOW, nearest(cursor.token.text, (*How, "in", "beside")))
         cursor.take()
         return how
     return None

@@ -17,6 +17,7 @@ from mdh.schedule.model import (
     Arg,
     ArgCall,
     Attr,
+    Beside,
     BufferPlace,
     Core,
     Hole,
@@ -66,7 +67,7 @@ class Namer:
     prefix: str
     taken: set[str]
     ways: tuple[str, ...] = ()
-    """Of computing the stage inside of others, or by a library, in words."""
+    """Of computing the stage inside of others, in launches of others, or by a library, in words."""
     openings: list[VariablePlace] = field(default_factory=list)
     step: int = 0
     label: str = ""
@@ -81,7 +82,7 @@ class Namer:
             steps.append(self._step(step))
         return replace(section, how=self._how(section), steps=tuple(steps))
 
-    def _how(self, section: Section) -> How | Within | Library | Hole:
+    def _how(self, section: Section) -> How | Within | Beside | Library | Hole:
         """The way of the stage, whose hole belongs to no step."""
         how = section.how
         if not isinstance(how, Hole):
