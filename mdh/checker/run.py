@@ -1,13 +1,14 @@
 """Runs the checker: takes a program, a schedule and a machine, and returns a plan or raises every reason
 against it."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mdh.checker.atoms import CODE as ATOM
 from mdh.checker.concrete import concrete
 from mdh.checker.fusing import stage_in, view_of
 from mdh.checker.holes import unbound_holes
-from mdh.checker.inlining import staged
+from mdh.checker.inlining import Staged, staged
 from mdh.checker.inner import Whole, with_inner
 from mdh.checker.inner_places import unknown_readers
 from mdh.checker.parallel_loops import (
@@ -25,6 +26,14 @@ from mdh.checker.rules.combine import choose_combines
 from mdh.checker.rules.coverage import COVER, NEST
 from mdh.checker.rules.mma import CODE as STEP
 from mdh.checker.subject import Draft, Subject
+from mdh.checker.wavefronts import (
+    Skewed,
+    alone_in_front,
+    demand_alone,
+    front_plans,
+    in_turns,
+    with_few_launches,
+)
 from mdh.decompose.tiles import with_tiles
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.inner import without
@@ -62,8 +71,10 @@ def check(
     whole = staged(program, schedule, machine, default)
     loops = left_of(whole.program, shared_loops(program, schedule, default), same=not whole.inline)
     by_name = {stage.name: section for stage, section in whole.kernels}
+    whole, fronts = in_turns(whole, schedule, default, seen)
     found.extend(unknown_readers(whole.program, by_name))
     demand_kernels(loops, by_name)
+    demand_alone(fronts, loops, by_name)
     inside = Whole(whole.program, by_name, seen, check_stage)
     around = {name: x for x in loops for name in x.loop.stages}
     for stage, section in whole.kernels:
@@ -76,9 +87,9 @@ def check(
             continue
         plan, wrong = check_stage(draft, section)
         found.extend(wrong)
-        if plan is not None and stage.name in around:
-            found.extend(own_units(around[stage.name], plan, seen))
         if plan is not None:
+            found.extend(own_units(around.get(stage.name), plan, seen))
+            found.extend(alone_in_front(fronts, plan, seen))
             plan, wrong = with_inner(plan, draft, inside, written)
             found.extend(wrong)
             plans.append(plan)
@@ -86,17 +97,26 @@ def check(
             written[stage.name] = _written(name, section, draft, around.get(stage.name))
     if found:
         raise Failed(*(d for n, d in enumerate(found) if d not in found[:n]))
+    inner = {name for name, section in by_name.items() if isinstance(section.how, Within)}
+    computed = without(whole.program, inner)
+    said = _said(program, whole, written, (*loops, *fronts), machine)
+    made = Plan(
+        program, computed, seen, target, tuple(plans), print_schedule(said), deterministic,
+        whole.inline, loop_plans(computed, loops, plans), front_plans(whole.program, computed, fronts),
+    )  # fmt: skip
+    return with_few_launches(made)
+
+
+def _said(
+    program: Program, whole: Staged, written: Mapping[str, Section], loops: Sequence[Shared | Skewed],
+    machine: Machine,
+) -> Schedule:  # fmt: skip
+    """The schedule as it is lowered. written: the sections of stages with steps."""
     sections = tuple(
         written.get(stage.name, Section(stage.name, (), how=s.how, attrs=s.attrs, derived=True))
         for stage, s in zip(program.stages, whole.sections, strict=True)
     )
-    said = Schedule(sections, machine.name, program.name, loops=tuple(x.said for x in loops))
-    inner = {name for name, section in by_name.items() if isinstance(section.how, Within)}
-    computed = without(whole.program, inner)
-    return Plan(
-        program, computed, seen, target, tuple(plans), print_schedule(said), deterministic,
-        whole.inline, loop_plans(computed, loops, plans),
-    )  # fmt: skip
+    return Schedule(sections, machine.name, program.name, loops=tuple(x.said for x in loops))
 
 
 def _draft(

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from mdh.cost.cpu_terms import cpu_terms
+from mdh.cost.fronts import in_fronts
 from mdh.cost.gpu_terms import FIRST_LAUNCH, LAUNCH, gpu_terms
 from mdh.cost.nest import CostNest, inner_nests, nest_of
 from mdh.cost.prediction import NOMINAL, TERMS, Constants, Prediction, Signs, seconds_of
@@ -21,9 +22,9 @@ def predict(plan: Plan, constants: Constants | None = None) -> Prediction:
     machine = plan.machine
     known = constants or NOMINAL[machine.kind]
     found = [_terms_with_inner(nest_of(stage_work(s.program, s.stage), s, machine)) for s in plan.stages]
-    features = tuple(terms for terms, _ in found)
     signs = [one for _, one in found]
-    turns = [times(plan.computed.loops, n) for n in range(len(features))]
+    turns = [times(plan.computed.loops, n) for n in range(len(found))]
+    features = in_fronts(plan, [terms for terms, _ in found], turns)
     spent = [n * seconds_of(known, terms) for n, terms in zip(turns, features, strict=True)]
     seconds = sum(spent)
     # a stage that is over at once may leave as much idle as it likes

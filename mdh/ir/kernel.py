@@ -265,6 +265,8 @@ class Launch:
     counts: tuple[Expr | None, ...] = ()
     sizes: tuple[tuple[str, int, int], ...] = ()
     where: tuple[Affine, ...] = field(default=(), compare=False, repr=False)
+    steady: bool = False
+    """A block works on the same data in one launch after another, so it should stay on one core."""
 
     def count(self, axis: int) -> Expr:
         """Blocks along an axis, of the open sizes where they give it."""

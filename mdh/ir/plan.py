@@ -18,6 +18,7 @@ from mdh.ir.open_size import OpenExtent
 from mdh.ir.parallel_loop import ParallelLoop
 from mdh.ir.program import Program, Stage
 from mdh.ir.tile import Tiles
+from mdh.ir.wavefronts import FrontPlan
 from mdh.machine import Machine
 from mdh.source import Span
 
@@ -388,6 +389,9 @@ class Plan:
     inline: tuple[InlineStage, ...] = ()
     loops: tuple[LoopPlan, ...] = ()
     """The loops that units share, in the order of their stages."""
+    fronts: tuple[FrontPlan, ...] = ()
+    """The pairs of loops that run as wavefronts, in the order of their stages. All of these loops are ones of
+    the program in `computed`."""
 
     @property
     def alone(self) -> bool:

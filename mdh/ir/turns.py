@@ -8,6 +8,8 @@ from math import prod
 from mdh.ir.affine import Affine
 from mdh.source import Span
 
+MOST_TURNS = 8_000_000
+"""Turns of loops inside of one another in which kernels are launched."""
 MOST_COUNTED = 20_000
 """Turns that are counted one by one."""
 

@@ -3,10 +3,11 @@
 from mdh.hardware import CacheHint
 from mdh.ir.kernel import Module
 from mdh.ir.numerics import numerics_of
-from mdh.ir.plan import Plan, StagePlan, inner_arrays
+from mdh.ir.plan import LoopPlan, Plan, StagePlan, inner_arrays
 from mdh.ir.program import DimKind
 from mdh.ir.turns import around
 from mdh.ir.verify import verify
+from mdh.ir.wavefronts import FrontPlan
 from mdh.language import LANGUAGES
 from mdh.lower.fold import folds_of
 from mdh.lower.names import names_of
@@ -15,6 +16,7 @@ from mdh.lower.passes.table import Observer, unobserved
 from mdh.lower.scan import lower_scan
 from mdh.lower.scatter import lower_scatter
 from mdh.lower.stages import Built, Context, kernel_name, lower_nest, workspaces
+from mdh.lower.wavefronts import around_wavefronts, in_wavefronts
 
 
 def lower(plan: Plan, observe: Observer = unobserved) -> Module:
@@ -29,12 +31,20 @@ def lower(plan: Plan, observe: Observer = unobserved) -> Module:
         assert not any(b.name in inner for k in made.kernels for b in k.buffers), "it is in no memory"
         each.append(made)
     loops = plan.computed.loops
-    for x in reversed(plan.loops):
-        name = names.kernel(f"{plan.computed.name}_{x.loop.name}")
-        whole = in_one_kernel(plan, x, name, [m.kernels for m in each[x.first : x.last + 1]])
+    joined: list[LoopPlan | FrontPlan] = [*plan.loops, *plan.fronts]
+    for x in sorted(joined, key=lambda x: -x.first):
+        inside = [m.kernels for m in each[x.first : x.last + 1]]
         spaces = tuple(w for m in each[x.first : x.last + 1] for w in m.workspaces)
+        if isinstance(x, LoopPlan):
+            name = names.kernel(f"{plan.computed.name}_{x.loop.name}")
+            whole = in_one_kernel(plan, x, name, inside)
+            loops = without_inner(loops, x)
+        else:
+            assert not spaces, "units share no memory of a stage's own"
+            name = names.kernel(f"{plan.computed.name}_{x.fronts.name}")
+            whole, launches = in_wavefronts(plan, x, name, inside)
+            loops = around_wavefronts(loops, x, launches)
         each[x.first : x.last + 1] = [Built((whole,), spaces)]
-        loops = without_inner(loops, x)
     for made in each:
         built += made
     module = Module(
