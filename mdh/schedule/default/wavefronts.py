@@ -9,6 +9,7 @@ turn.
 from dataclasses import replace
 from math import prod
 
+from mdh.cost.work import finished
 from mdh.hardware import Layer
 from mdh.ir.program import Program
 from mdh.ir.wavefronts import Wavefronts
@@ -21,15 +22,15 @@ CHAINS = 16
 others take."""
 WARP = 32
 """Threads of a block: turns are few, and each has a long way to go."""
-FEW = 4
-"""Points of a stage in one turn that are too few for a kernel."""
+FEW, MOST = 4, 4096
+"""Results of a stage in one turn that are too few for a kernel, and terms that one core sums up itself."""
 
 
 def front_section(program: Program, w: Wavefronts, machine: Machine) -> Section | None:
     """The section of wavefronts; None where launches of single stages do better. program: with all loops of
     the wavefronts as its own."""
     stages = program.stages[w.first : w.last + 1]
-    if any(prod(d.extent for d in s.dims) > FEW for s in stages):
+    if any(finished(s) > FEW or prod(d.extent for d in s.dims) > MOST for s in stages):
         return None
     if machine.kind != "cpu":
         threads = min(WARP, w.trips)
