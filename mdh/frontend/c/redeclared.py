@@ -1,4 +1,5 @@
-"""Refuses names that are declared twice in one block, as C does. Later parts take the last declaration."""
+"""Refuses names that are declared twice in one block or one list of parameters, as C does. Later parts take
+the last declaration."""
 
 from collections.abc import Iterable
 
@@ -18,6 +19,8 @@ def check_redeclared(tree: c_ast.FileAST, places: Places) -> None:
         if isinstance(block, c_ast.Compound):
             items = block.block_items or ()
             _check((n for n in items if isinstance(n, c_ast.Decl)), places)
+        elif isinstance(block, c_ast.ParamList):
+            _check((n for n in block.params if isinstance(n, c_ast.Decl)), places)
 
 
 def _check(declarations: Iterable[c_ast.Node], places: Places) -> None:

@@ -6,6 +6,7 @@ from functools import cached_property
 from math import prod
 
 from mdh.ir.affine import Affine, from_expr
+from mdh.ir.domain import domain_of
 from mdh.ir.expr import Expr, Load, Var, substitute, walk
 from mdh.ir.fusion import Group
 from mdh.ir.program import DimKind, Program, Stage
@@ -80,6 +81,11 @@ class Shape:
             return False
         found = widths(self.stage, self.program.turns)
         return prod(found) <= (SMALL if found == self.extents else NARROW)
+
+    @cached_property
+    def uneven(self) -> bool:
+        """Whether affine conditions leave out points, as above a diagonal."""
+        return domain_of(self.stage, self.program.turns) is not None
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
