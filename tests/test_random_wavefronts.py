@@ -15,7 +15,6 @@ from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.lower.run import lower
 from mdh.machine import load_machine
-from mdh.poly.wavefronts import wavefronts
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
@@ -46,7 +45,7 @@ def outcomes(seed: int, device: str) -> list[str]:
         return ["refused"]
     opened = open_device(device)
     out = []
-    for text in (None, front_schedule(wavefronts(program), opened.machine, seed)):
+    for text in (None, front_schedule(program, opened.machine, seed)):
         if text is None and out:
             continue
         given = None if text is None else parse_schedule(Source("sweeps.mdh", text))
@@ -79,7 +78,7 @@ def test_right_on_a_gpu_without_races(seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS[: COUNT // 2])
 def test_cuda_compiles(seed: int) -> None:
     program, machine = program_of(seed), load_machine("h100")
-    text = None if program is None else front_schedule(wavefronts(program), machine, seed)
+    text = None if program is None else front_schedule(program, machine, seed)
     if program is None or text is None:
         return
     try:
@@ -96,16 +95,16 @@ def test_many_have_wavefronts() -> None:
         program = program_of(seed)
         if program is None:
             continue
-        fronts = wavefronts(program)
-        text = front_schedule(fronts, machine, seed)
+        text = front_schedule(program, machine, seed)
         if text is None:
             continue
         seen["fronts"] += 1
-        seen["several"] += any(len(w.rows) > 1 for w in fronts)
         try:
             plan = planned(program, parse_schedule(Source("sweeps.mdh", text)), machine, "c")
         except Failed as failed:
             seen.update({d.code for d in failed.diagnostics})
             continue
         seen["planned"] += bool(plan.fronts)
-    assert seen["planned"] >= 8 and seen["several"] >= 2, seen
+        seen["several"] += any(len(x.fronts.rows) > 1 for x in plan.fronts)
+        seen["strips"] += any(x.strips is not None for x in plan.fronts)
+    assert seen["planned"] >= 8 and seen["several"] >= 1 and seen["strips"] >= 1, seen

@@ -14,6 +14,7 @@ from mdh.checker.holes import unbound_holes
 from mdh.checker.inlining import Staged
 from mdh.checker.options import argument, no_effect
 from mdh.checker.parallel_loops import Shared
+from mdh.checker.strips import CODE, SKEW, strips_in, wrong
 from mdh.checker.subject import at, listed, nearest
 from mdh.diagnostics import Diagnostic, Failed, labels_at
 from mdh.hardware import Layer, Space
@@ -21,14 +22,13 @@ from mdh.ir.expr import Var
 from mdh.ir.plan import LoopPlan, Plan, StagePlan
 from mdh.ir.program import DimKind, Program, Result
 from mdh.ir.turns import MOST_TURNS
-from mdh.ir.wavefronts import FrontPlan, Wavefronts, in_rows
+from mdh.ir.wavefronts import FrontPlan, Rows, Wavefronts, in_rows
 from mdh.machine import Machine
 from mdh.poly.wavefronts import crossing, wavefronts
 from mdh.schedule.canonical import canonical_section
 from mdh.schedule.model import Caret, Core, ForEntry, Hole, Schedule, Section, Step, Unit, Within
 
-NAME, CODE, FEW = "S159", "K129", "K128"
-SKEW = "skew"
+NAME, FEW = "S159", "K128"
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,11 @@ def skewed_loops(
     out: dict[str, Skewed] = {}
     for section in wanted:
         w = known.get(str(section.name))
-        wrong = list(_unknown(section, known) if w is None else unbound_holes(section))
-        read = None if wrong or w is None else plan_of(program, w, section, machine)
+        problems = list(_unknown(section, known) if w is None else unbound_holes(section))
+        read = None if problems or w is None else plan_of(program, w, section, machine)
         if isinstance(read, FrontPlan):
             out[str(section.name)] = _skewed(program, read, section)
-        found += wrong if read is None or isinstance(read, FrontPlan) else [*wrong, read]
+        found += problems if read is None or isinstance(read, FrontPlan) else [read]
     if found:
         raise Failed(*found)
     given = {s.name for s in schedule.sections if not s.derived}
@@ -114,9 +114,12 @@ def in_turns(
 def turned(program: Program, found: Sequence[Skewed]) -> tuple[Program, tuple[Skewed, ...]]:
     """The program that has all loops of the wavefronts as its own, and the wavefronts of that."""
     program, fronts = in_rows(program, [x.plan.fronts for x in found])
-    changed = (
-        replace(x, plan=replace(x.plan, fronts=w)) for x, w in zip(found, fronts, strict=True)
-    )  # fmt: skip
+    program, strips = in_rows(program, [x.plan.strips for x in found if x.plan.strips is not None])
+    along = iter(strips)
+    changed = []
+    for x, w in zip(found, fronts, strict=True):
+        mine = None if x.plan.strips is None else next(along)
+        changed.append(replace(x, plan=replace(x.plan, fronts=w, strips=mine)))
     return program, tuple(changed)
 
 
@@ -132,24 +135,24 @@ def _unknown(section: Section, known: Mapping[str, Wavefronts]) -> Iterator[Diag
 
 def plan_of(program: Program, w: Wavefronts, section: Section, machine: Machine) -> FrontPlan | Diagnostic:
     """The wavefronts as the steps of a section say them, or what is wrong with these."""
-    if section.counters != w.counters:
+    if section.counters[:2] != w.counters or len(section.counters) > 3:
         headline = f"the counters of loop `{w.name}` are {listed(w.counters)}, not {listed(section.counters)}"
         hint = f"write `loop {w.name}( {', '.join(w.counters)} )`"
         return Diagnostic(NAME, headline, at(section.span), help=hint)
-    found = _Reader(w, section).read()
+    along = strips_in(program, w, section)
+    if isinstance(along, Diagnostic):
+        return along
+    found = _Reader(w, along.rest).read()
     if isinstance(found, Diagnostic):
         return found
+    found = replace(found, strips=along.strips, strip=along.tile)
     if machine.kind == "cpu":
         # the threads of a group are loops
         found = replace(found, part=found.part * found.threads, threads=1)
     if found.threads > machine.threads_per_block:
         headline = f"{found.threads} threads in a block, more than {machine.threads_per_block}"
-        return _wrong(w, section.steps[-1], headline, "give more of its parts to BLK")
+        return wrong(w, section.steps[-1], headline, "give more of its parts to BLK")
     return _in_order(program, found, section) or found
-
-
-def _wrong(w: Wavefronts, place: Step | Section, what: str, help_: str) -> Diagnostic:
-    return Diagnostic(CODE, f"loop `{w.name}`: {what}", at(place.span), help=help_)
 
 
 class _Reader:
@@ -161,10 +164,6 @@ class _Reader:
 
     def read(self) -> FrontPlan | Diagnostic:
         w, size = self.w, self.w.trips
-        labels = [s.label for s in self.section.steps]
-        if labels != [None] * len(labels) and labels != list(range(1, len(labels) + 1)):
-            hint = "number them 1, 2, … or not at all: the order of the text is that of the loops"
-            return _wrong(w, self.section.steps[0], "its labels are in another order than its steps", hint)
         band, factor, blocks, threads = size, 0, 1, 1
         for s in self.section.steps:
             problem = self._shape(s, size) or self._attributes(s, skewed=factor > 0)
@@ -177,7 +176,7 @@ class _Reader:
             if not factor and isinstance(inner.value, Caret):
                 if isinstance(unit, Unit) or band < w.trips:
                     hint = "it splits the outer loop alone: (de-)comp( 16, ^ ) ( FOR.1, ^ )"
-                    return _wrong(w, s, "a step before the one with `@skew` makes no bands", hint)
+                    return wrong(w, s, "a step before the one with `@skew` makes no bands", hint)
                 band = size
                 continue
             if not factor:
@@ -187,38 +186,38 @@ class _Reader:
             elif isinstance(unit, Unit) and unit.layer is Layer.THR:
                 threads *= parts
             elif parts > 1:
-                return _wrong(w, s, "it gives turns of a band to no units", "write `BLK.x`, then `THR.x`")
+                return wrong(w, s, "it gives turns of a band to no units", "write `BLK.x`, then `THR.x`")
         if not factor:
-            return _wrong(w, self.section, "no step skews the inner loop", f"write {self.form}")
+            return wrong(w, self.section, "no step skews the inner loop", f"write {self.form}")
         return FrontPlan(w, factor, band, size, blocks, threads)
 
     def _shape(self, s: Step, size: int) -> Diagnostic | None:
         if (len(s.tiles), len(s.cores)) != (2, 2):
-            return _wrong(self.w, s, "a step needs two entries in each group", "it has two counters")
+            return wrong(self.w, s, "a step needs two entries in each group", "it has two counters")
         (tile, other), (core, inner) = s.tiles, s.cores
         if isinstance(tile.value, int) and tile.value > size:
             what = f"tile {tile.value} is larger than the {size} turns above it"
-            return _wrong(self.w, s, what, f"write at most {size}")
+            return wrong(self.w, s, what, f"write at most {size}")
         if isinstance(core.value, Unit) and core.value.layer not in (Layer.BLK, Layer.THR):
-            return _wrong(self.w, s, f"it gives turns to {core.value.layer}", "write `BLK.x`, then `THR.x`")
+            return wrong(self.w, s, f"it gives turns to {core.value.layer}", "write `BLK.x`, then `THR.x`")
         if isinstance(inner.value, Unit | Hole) or isinstance(core.value, Hole):
-            return _wrong(self.w, s, "the inner loop is its time, which no units share", f"write {self.form}")
+            return wrong(self.w, s, "the inner loop is its time, which no units share", f"write {self.form}")
         wanted = 1 if isinstance(inner.value, ForEntry) else Caret()
         if other.value not in (wanted, 1):
-            return _wrong(self.w, s, "the inner loop runs one iteration at a time", f"write {self.form}")
+            return wrong(self.w, s, "the inner loop runs one iteration at a time", f"write {self.form}")
         return None
 
     def _attributes(self, s: Step, *, skewed: bool) -> Diagnostic | None:
         inner = s.cores[1]
         if skewed and isinstance(inner.value, ForEntry):
-            return _wrong(self.w, s, "the inner loop is skewed twice", "write `^` in further steps")
+            return wrong(self.w, s, "the inner loop is skewed twice", "write `^` in further steps")
         own = [a for a in inner.attrs if a.name == SKEW and isinstance(inner.value, ForEntry)]
         every = [*(a for t in s.tiles for a in t.attrs), *(a for c in s.cores for a in c.attrs)]
         for attr in (*every, *s.attrs):
             if attr not in own:
                 return no_effect(attr, "a step of these loops")
         if isinstance(inner.value, ForEntry) and not own:
-            return _wrong(self.w, s, "the inner loop lacks `@skew`", f"write {self.form}")
+            return wrong(self.w, s, "the inner loop lacks `@skew`", f"write {self.form}")
         said = argument(own[0]) if own else None
         if said is not None and said.value != self.w.counters[0]:
             what = f"`@skew({said.value})` does not name its outer counter"
@@ -257,20 +256,20 @@ def _in_order(program: Program, found: FrontPlan, section: Section) -> Diagnosti
 def demand_alone(found: Sequence[Skewed], loops: Sequence[Shared], sections: Mapping[str, Section]) -> None:
     """Raises Failed K129 if a stage of wavefronts is in a loop that units share, or is computed in another
     stage, or computes one. loops: those that units share. sections: by stage."""
-    wrong: list[Diagnostic] = []
+    out: list[Diagnostic] = []
     inside = {name: x for x in found for name in x.stages}
     for x in found:
         if any(not set(x.stages).isdisjoint(loop.loop.stages) for loop in loops):
             headline = f"loop `{x.section.name}`: another section shares a loop of its stages"
-            wrong.append(Diagnostic(CODE, headline, at(x.section.span), help="leave one of the two out"))
+            out.append(Diagnostic(CODE, headline, at(x.section.span), help="leave one of the two out"))
     for name, section in sections.items():
         how = section.how
         if isinstance(how, Within) and (name in inside or how.reader in inside):
             one = inside.get(name) or inside[how.reader]
             headline = f"stage `{name}` is computed in `{how.reader}`, in loop `{one.section.name}`"
-            wrong.append(Diagnostic(CODE, headline, at(how.span), help="leave `in` out, or the section"))
-    if wrong:
-        raise Failed(*wrong)
+            out.append(Diagnostic(CODE, headline, at(how.span), help="leave `in` out, or the section"))
+    if out:
+        raise Failed(*out)
 
 
 def front_plans(program: Program, computed: Program, found: Sequence[Skewed]) -> tuple[FrontPlan, ...]:
@@ -279,10 +278,17 @@ def front_plans(program: Program, computed: Program, found: Sequence[Skewed]) ->
     place = {n: names.index(s.name) for n, s in enumerate(program.stages) if s.name in names}
     out = []
     for x in found:
-        w = x.plan.fronts
-        rows = tuple(replace(r, first=place[r.first], last=place[r.last]) for r in w.rows)
-        out.append(replace(x.plan, fronts=replace(w, rows=rows)))
+        placed, along = (
+            None if y is None else replace(y, rows=tuple(_renumbered(r, place) for r in y.rows))
+            for y in (x.plan.fronts, x.plan.strips)
+        )
+        assert placed is not None
+        out.append(replace(x.plan, fronts=placed, strips=along))
     return tuple(sorted(out, key=lambda x: x.first))
+
+
+def _renumbered(r: Rows, place: Mapping[int, int]) -> Rows:
+    return replace(r, first=place[r.first], last=place[r.last])
 
 
 def with_few_launches(plan: Plan) -> Plan:

@@ -19,7 +19,7 @@ def in_fronts(
         units = x.blocks * x.threads
         width = min(units, plan.machine.units) if plan.machine.kind == "cpu" else units
         for n in range(x.first, x.last + 1):
-            launches = x.bands * x.times / turns[n] if n == x.first else 0.0
+            launches = x.launches / turns[n] if n == x.first else 0.0
             out[n] = tuple(
                 t * launches if name in STARTED else t / width
                 for name, t in zip(names, features[n], strict=True)

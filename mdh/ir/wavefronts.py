@@ -123,6 +123,11 @@ class FrontPlan:
     first, last: the numbers of the stages among those with kernels. factor: the time of iteration n in turn t
     is factor * t + n + shift. band: turns of the outer loop that run together; bands run one after another.
     part: how many of these one unit has. blocks, threads: the units of a band, threads in each block.
+
+    strips: a further dimension of all stages, whose iteration n in turn t is at the place factor * t + n +
+    shift. It runs in strips of `strip` places, one after another, each with all wavefronts of the band. No
+    dependence goes to an earlier place. So a strip is as narrow as the caches ask for, and what it leaves at
+    its edge the next one finds there.
     """
 
     fronts: Wavefronts
@@ -131,6 +136,8 @@ class FrontPlan:
     part: int
     blocks: int
     threads: int = 1
+    strips: Wavefronts | None = None
+    strip: int = 0
 
     @property
     def first(self) -> int:
@@ -150,9 +157,22 @@ class FrontPlan:
         return self.fronts.times(self.factor, self.band)
 
     @property
+    def strip_count(self) -> int:
+        """Strips of a band."""
+        if self.strips is None:
+            return 1
+        return -(-self.strips.times(self.strips.factor, self.band) // self.strip)
+
+    @property
+    def launches(self) -> int:
+        """How many wavefronts there are."""
+        return self.bands * self.strip_count * self.times
+
+    @property
     def turns(self) -> frozenset[str]:
         """The variables of the loops that wavefronts take the place of."""
-        return frozenset({self.fronts.outer, *(r.var for r in self.fronts.rows)})
+        along = () if self.strips is None else self.strips.rows
+        return frozenset({self.fronts.outer, *(r.var for r in (*self.fronts.rows, *along))})
 
 
 def inner_loops(program: Program, first: int, last: int, outer: frozenset[str]) -> Iterator[Turns]:

@@ -84,9 +84,13 @@ def around_wavefronts(
 def _launches(front: FrontPlan, taken: set[str]) -> tuple[Turns, ...]:
     w, n = front.fronts, front.first
     times = Turns(w.name, fresh(f"{w.name}_time", taken), front.times, n, n, span=w.span)
-    if front.bands == 1:
-        return (times,)
-    return (Turns(w.name, fresh(f"{w.name}_band", taken), front.bands, n, n, span=w.span), times)
+    out = [times]
+    if front.strips is not None:
+        name = front.strips.counters[1]
+        out.insert(0, Turns(name, fresh(f"{name}_strip", taken), front.strip_count, n, n, span=w.span))
+    if front.bands > 1:
+        out.insert(0, Turns(w.name, fresh(f"{w.name}_band", taken), front.bands, n, n, span=w.span))
+    return tuple(out)
 
 
 def _inside(loops: Sequence[Turns], front: FrontPlan) -> tuple[Turns, ...]:
@@ -157,11 +161,24 @@ class _Unit:
         for r in rows:
             out.append(Let(r.var, self._iteration(r, local)))
             cond = conjunction(self._inside_of(r, local))
-            nest = tuple(self._nest(r, bodies))
-            out += nest if cond is None else [If(cond, nest)]
+            nest = self._along(r, self._nest(r, bodies), local)
+            out += nest if cond is None else [If(cond, tuple(nest))]
         if self.front.part == 1:
             return out
         return [For(turn, ZERO, num(self.front.part), num(1), tuple(out))]
+
+    def _along(self, r: Rows, body: list[Stmt], local: Expr) -> list[Stmt]:
+        """The iteration's part in this strip."""
+        strips = self.front.strips
+        if strips is None:
+            return body
+        (row,) = (x for x in strips.rows if x.first == r.first)
+        strip = Var(self.launched[-2])
+        place = sub(scaled(strip, self.front.strip), scaled(local, strips.factor))
+        low = shifted(place, -row.shift)
+        first = Call(Intrinsic.IMAX, (ZERO, low), I32)
+        end = Call(Intrinsic.IMIN, (num(row.trips), shifted(low, self.front.strip)), I32)
+        return [For(row.var, first, end, num(1), tuple(body))]
 
     def _wide(self, r: Rows, bodies: Bodies, first: Expr) -> list[Stmt]:
         """Points of all turns of the unit side by side, if all have this iteration."""

@@ -51,6 +51,19 @@ def wavefronts(program: Program) -> tuple[Wavefronts, ...]:
     return tuple(replace(f, name=fresh(f.counters[0], names)) for f in ordered)
 
 
+def strips_of(program: Program, w: Wavefronts, counter: str, factor: int | None = None) -> Wavefronts | None:
+    """The loops of another counter in the stages of wavefronts, as dimensions, with the least factor and
+    shifts for which no dependence goes back; None if small ones do not do. factor: another one."""
+    seen = _Seen(program, strict=False)
+    outer = next(x for x in program.loops if x.var == w.outer)
+    rows = _rows(seen.program, outer, counter, dims=True)
+    alike = rows is not None and [(r.first, r.last) for r in rows] == [(r.first, r.last) for r in w.rows]
+    if rows is None or not alike or counter == w.counters[1]:
+        return None
+    tried = Wavefronts(w.name, (w.counters[0], counter), w.outer, w.trips, rows, 0, w.span)
+    return _timed(seen, tried, range(MOST_FACTOR + 1) if factor is None else (factor,))
+
+
 def points_share(program: Program) -> bool:
     """Whether each single point in turns of all its loops is in wavefronts, so that units can share it."""
     inside = {n for w in wavefronts(program) for n in range(w.first, w.last + 1)}
@@ -67,8 +80,10 @@ def crossing(program: Program, fronts: Wavefronts, factor: int) -> Crossing | No
 class _Seen:
     """A program with the accesses of its stages, which are looked at once."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, *, strict: bool = True) -> None:
+        """strict: whether iterations of one time may not depend on one another."""
         self.program = program
+        self.strict = strict
         self._known: dict[str, tuple[Access, ...]] = {}
         self._asked = 0
 
@@ -145,7 +160,7 @@ class _Seen:
         if not (x_.write and y_.write):
             # what a write leaves as it was, a read may meet
             terms += [domain_text(x_.domain, one), domain_text(y_.domain, two)]
-        terms.append(_wrong(w, a, b, one, two, turn=turn))
+        terms.append(_wrong(w, a, b, one, two, turn=turn, strict=self.strict))
         if shared:
             whole = " and ".join(f"({term})" for term in terms)
             terms = [f"exists {', '.join(shared.values())} : {whole}"]
@@ -170,7 +185,9 @@ def _apart(x: Access, y: Access) -> bool:
     )
 
 
-def _wrong(w: Wavefronts, a: Rows, b: Rows, one: dict[str, str], two: dict[str, str], *, turn: bool) -> str:
+def _wrong(
+    w: Wavefronts, a: Rows, b: Rows, one: dict[str, str], two: dict[str, str], *, turn: bool, strict: bool
+) -> str:
     """The first instance comes first in the text, and not in time."""
     t, u = one[w.outer], two[w.outer]
     early = f"{w.factor}*{t} + {one[a.var]} + {a.shift}"
@@ -178,7 +195,7 @@ def _wrong(w: Wavefronts, a: Rows, b: Rows, one: dict[str, str], two: dict[str, 
     same = f"({t} = {u} and {early} > {late})"
     if turn:
         return same
-    other = f"({t} < {u} and {early} >= {late})"
+    other = f"({t} < {u} and {early} {'>=' if strict else '>'} {late})"
     # inside of one inner loop, the order of times is that of iterations
     return f"{other} or {same}" if w.rows.index(a) < w.rows.index(b) else other
 
@@ -220,9 +237,9 @@ def _inside(program: Program, x: Turns, number: int) -> list[Turns]:
     return around[around.index(x) + 1 :]
 
 
-def _rows(program: Program, x: Turns, counter: str) -> tuple[Rows, ...] | None:
+def _rows(program: Program, x: Turns, counter: str, *, dims: bool = False) -> tuple[Rows, ...] | None:
     """The loops of this counter directly inside of `x`, which have all of its stages; None if there are
-    others."""
+    others. dims: dimensions alone."""
     out: list[Rows] = []
     starts: list[tuple[int, int]] = []
     k = x.first
@@ -230,13 +247,13 @@ def _rows(program: Program, x: Turns, counter: str) -> tuple[Rows, ...] | None:
         inside = _inside(program, x, k)
         if inside:
             y = inside[0]
-            if y.name != counter or y.first != k:
+            if dims or y.name != counter or y.first != k:
                 return None
             out.append(Rows(k, y.last, y.var, y.trips, 0))
             starts.append((y.start, y.step))
         else:
-            dims = (d for d in program.stages[k].dims if d.kind is DimKind.CC and _counter(d) == counter)
-            dim = next(dims, None)
+            known = (d for d in program.stages[k].dims if d.kind is DimKind.CC and _counter(d) == counter)
+            dim = next(known, None)
             if dim is None or dim.span is None or dim.open is not None:
                 return None
             out.append(Rows(k, k, dim.name, dim.extent, 0))
@@ -249,7 +266,9 @@ def _rows(program: Program, x: Turns, counter: str) -> tuple[Rows, ...] | None:
     return tuple(replace(r, shift=(start - first) // step) for r, (start, _) in zip(out, starts, strict=True))
 
 
-def _timed(seen: _Seen, w: Wavefronts) -> Wavefronts | None:
+def _timed(
+    seen: _Seen, w: Wavefronts, factors: Sequence[int] = range(1, MOST_FACTOR + 1)
+) -> Wavefronts | None:
     """With the least shifts and the least factor that keep all dependences; None if small ones do not."""
     for n, r in enumerate(w.rows):
         for more in range(MOST_SHIFT + 1):
@@ -260,5 +279,5 @@ def _timed(seen: _Seen, w: Wavefronts) -> Wavefronts | None:
                 break
         else:
             return None
-    factors = (replace(w, factor=f) for f in range(1, MOST_FACTOR + 1))
-    return next((f for f in factors if seen.crossing(f) is None), None)
+    orders = (replace(w, factor=f) for f in factors)
+    return next((f for f in orders if seen.crossing(f) is None), None)

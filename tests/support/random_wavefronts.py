@@ -7,8 +7,10 @@ behind, with borders, conditions, sums of rows, loops downwards. Some have no wa
 from dataclasses import dataclass
 from random import Random
 
+from mdh.ir.program import Program
 from mdh.ir.wavefronts import Wavefronts
 from mdh.machine import Machine
+from mdh.poly.wavefronts import strips_of, wavefronts
 
 KINDS = ("float", "double", "double", "int", "int64_t")
 
@@ -39,7 +41,9 @@ def random_sweeps(seed: int) -> RandomSweeps:
         rng.random() < 0.15,
     )
     down = d.chance(0.25)
-    nests = [_nest(d, down) for _ in range(rng.choice((1, 1, 1, 2, 2, 3)))]
+    there_and_back = d.chance(0.35)
+    count = 2 if there_and_back else rng.choice((1, 1, 1, 2, 2, 3))
+    nests = [_nest(d, down, "AB"[n % 2] if there_and_back else "") for n in range(count)]
     inside = "\n".join(f"    {line}" for nest in nests for line in nest)
     m = "" if d.flat else f"[{d.columns}]"
     params = ", ".join(f"{d.kind} {a}[{d.rows}]{m}" for a in "ABC")
@@ -50,15 +54,16 @@ def random_sweeps(seed: int) -> RandomSweeps:
     return d
 
 
-def _nest(d: RandomSweeps, down: bool) -> list[str]:
+def _nest(d: RandomSweeps, down: bool, target: str) -> list[str]:
+    """target: the array that is written from the other one; none: any."""
     low, high = d.rng.choice((1, 1, 2)), d.rng.choice((1, 1, 2))
     rows = _loop("i", low, d.rows - high, down)
     if d.flat:
-        return [f"{rows} {_line(d)}"]
-    if d.chance(0.1):
+        return [f"{rows} {_line(d, target)}"]
+    if not target and d.chance(0.1):
         return [f"{rows} for (int j = 0; j < {d.columns}; j++) S[i] += A[i][j];"]
-    columns = _loop("j", 1, d.columns - 1, d.chance(0.2))
-    lines = [_line(d) for _ in range(d.rng.choice((1, 1, 1, 2)))]
+    columns = _loop("j", 1, d.columns - 1, not target and d.chance(0.2))
+    lines = [_line(d, target) for _ in range(d.rng.choice((1, 1, 1, 2)) if not target else 1)]
     if d.chance(0.15):
         cond = d.rng.choice(("i + j < 9", "j != i", "t > 0", "(i + t) % 2 == 0", "j <= t", "i > t"))
         lines = [f"if ({cond}) {lines[0]}", *lines[1:]]
@@ -71,11 +76,11 @@ def _loop(name: str, low: int, end: int, down: bool) -> str:
     return f"for (int {name} = {low}; {name} < {end}; {name}++)"
 
 
-def _line(d: RandomSweeps) -> str:
-    target = d.rng.choice("AAB")
-    terms = [
-        _element(d, d.rng.choice((target, target, "A", "B", "C"))) for _ in range(d.rng.choice((2, 3, 4)))
-    ]
+def _line(d: RandomSweeps, target: str) -> str:
+    known = [{"A": "B", "B": "A"}[target], "C"] if target else []
+    target = target or d.rng.choice("AAB")
+    known = known or [target, target, "A", "B", "C"]
+    terms = [_element(d, d.rng.choice(known)) for _ in range(d.rng.choice((2, 3, 4)))]
     if d.chance(0.1):
         terms.append("S[i]")
     total = " + ".join(terms)
@@ -98,25 +103,37 @@ def _at(d: RandomSweeps, name: str, i: str, j: str) -> str:
     return f"{name}[{i}]" if d.flat else f"{name}[{i}][{j}]"
 
 
-def front_schedule(fronts: tuple[Wavefronts, ...], machine: Machine, seed: int) -> str | None:
+def front_schedule(program: Program, machine: Machine, seed: int) -> str | None:
     """A random schedule of wavefronts; None if the program has none."""
     rng = Random(f"fronts {seed}")
-    sections = [_section(rng, w, machine) for w in fronts]
+    sections = [_section(rng, program, w, machine) for w in wavefronts(program)]
     return "\n".join(sections) if sections else None
 
 
-def _section(rng: Random, w: Wavefronts, machine: Machine) -> str:
-    steps, size = [], w.trips
+def _section(rng: Random, program: Program, w: Wavefronts, machine: Machine) -> str:
+    counters = [d.name for d in program.stages[w.first].dims if d.name not in w.counters]
+    along = [s for c in counters if (s := strips_of(program, w, c)) is not None]
+    strips = rng.choice(along) if along and rng.random() < 0.7 else None
+    steps: list[tuple[str, str]] = []
+    size = w.trips
     if rng.random() < 0.5:
         size = rng.randint(1, size)
-        steps.append(f"(de-)comp( {size}, ^ ) ( FOR.1, ^ )")
+        steps.append((f"{size}, ^", "FOR.1, ^"))
+    if strips is not None:
+        lag = strips.factor + rng.choice((0, 0, 1))
+        tile = rng.randint(1, strips.rows[0].trips)
+        steps.append((f"^, ^, {tile}", f"^, ^, FOR.1{f'@skew({w.counters[0]}, {lag})' if lag else ''}"))
     factor = w.factor + rng.choice((0, 0, 0, 1, 2))
     skew = f"FOR.1@skew({w.counters[0]}{'' if factor == 1 else f', {factor}'})"
     threads = machine.kind != "cpu" and rng.random() < 0.6
     tile = rng.randint(1, size)
-    steps.append(f"(de-)comp( {tile}, 1 ) ( BLK.{rng.choice('xxy')}, {skew} )")
+    steps.append((f"{tile}, 1", f"BLK.{rng.choice('xxy')}, {skew}"))
     if threads:
-        steps.append(f"(de-)comp( {rng.randint(1, tile)}, ^ ) ( THR.x, ^ )")
+        steps.append((f"{rng.randint(1, tile)}, ^", "THR.x, ^"))
     told = rng.random() < 0.5
-    body = "\n".join(f"    {f'{n}: ' if told else ''}{s}" for n, s in enumerate(steps, start=1))
-    return f"loop {w.name}( {', '.join(w.counters)} ) {{\n{body}\n}}"
+    lines = []
+    for n, (tiles, cores) in enumerate(steps, start=1):
+        rest = ", ^" if strips is not None and tiles.count(",") == 1 else ""
+        lines.append(f"    {f'{n}: ' if told else ''}(de-)comp( {tiles}{rest} ) ( {cores}{rest} )")
+    names = [*w.counters, *([strips.counters[1]] if strips is not None else [])]
+    return f"loop {w.name}( {', '.join(names)} ) {{\n" + "\n".join(lines) + "\n}"
