@@ -76,7 +76,8 @@ class SharedLoop:
 class FrontRow:
     """Two loops of the C that run as wavefronts, or may (no `units`). counters: C's variables. factor: turn t
     of the outer loop runs iteration i of the inner one at the time factor * t + i. band: turns of the outer
-    loop that run together, part: those of a unit. bands: of all turns. times: wavefronts of a band."""
+    loop that run together, part: those of a unit. bands: of all turns. times: wavefronts of a
+    band, or of a strip, if it has several."""
 
     name: str
     counters: tuple[str, str]
@@ -88,6 +89,7 @@ class FrontRow:
     times: int = 0
     units: int = 0
     part: int = 0
+    strips: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,7 @@ def explain_plan(plan: Plan, module: Module) -> Explanation:
     fronts = tuple(
         replace(
             _front(plan.computed, x.fronts), factor=x.factor, band=x.band, bands=x.bands, times=x.times,
-            units=x.blocks * x.threads, part=x.part,
+            units=x.blocks * x.threads, part=x.part, strips=x.strip_count,
         )
         for x in plan.fronts
     )  # fmt: skip

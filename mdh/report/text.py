@@ -86,6 +86,7 @@ def runs(row: FrontRow) -> str:
     if not row.units:
         return f"{count} that may run as wavefronts with {skew}"
     bands = f"{plural(row.bands, 'band')} of {row.band}, each " if row.bands > 1 else ""
+    bands += f"in {plural(row.strips, 'strip')}, each " if row.strips > 1 else ""
     fronts = f"in {plural(row.times, 'wavefront')} by {skew}"
     return f"{count}, {bands}{fronts}, {row.part} to each of {plural(row.units, 'unit')}"
 

@@ -60,6 +60,14 @@ def _nest(d: RandomSweeps, down: bool, target: str) -> list[str]:
     rows = _loop("i", low, d.rows - high, down)
     if d.flat:
         return [f"{rows} {_line(d, target)}"]
+    if not target and d.chance(0.5):
+        # each point awaits the one before it, and sweeps await one another
+        near = ["A[i - 1][j]", "A[i][j - 1]", "A[i + 1][j]"]
+        near += [_element(d, d.rng.choice("AAC")) for _ in range(d.rng.choice((0, 1, 2)))]
+        d.rng.shuffle(near)
+        total = " + ".join(near)
+        value = f"({total}) / {len(near)}" if d.kind in ("float", "double") else f"({total}) & 1023"
+        return [f"{rows} {_loop('j', 1, d.columns - 1, d.chance(0.2))} A[i][j] = {value};"]
     if not target and d.chance(0.1):
         return [f"{rows} for (int j = 0; j < {d.columns}; j++) S[i] += A[i][j];"]
     columns = _loop("j", 1, d.columns - 1, not target and d.chance(0.2))

@@ -153,6 +153,30 @@ def test_a_launch_on_a_gpu_is_a_wavefront(machine: str, target: str) -> None:
     assert emit(module, program).counted
 
 
+def test_strips_of_a_further_counter() -> None:
+    program = program_of(JACOBI)
+    text = """loop t( t, i, j ) {
+    1: (de-)comp( 6, ^, ^ )  ( FOR.1, ^, ^ )
+    2: (de-)comp( ^, ^, 10 ) ( ^, ^, FOR.1@skew(t, 2) )
+    3: (de-)comp( 3, 1, ^ )  ( BLK.x, FOR.1@skew(t, 3), ^ )
+}
+"""
+    plan = planned(program, schedule_of(text), CPU, "c")
+    (x,) = plan.fronts
+    # places to 2 * 5 + 38, and one iteration later for the second stage
+    assert (x.bands, x.strip_count, x.times) == (4, 5, 3 * 5 + 28 + 1)
+    module = lower(plan)
+    assert [v.var for v in module.loops] == ["t_band", "j_strip", "t_time"]
+    assert text in plan.text and planned(program, schedule_of(plan.text), CPU, "c").text == plan.text
+    told = explanation_text(explain_plan(plan, module))
+    assert "20 turns, 4 bands of 6, each in 5 strips, each in 44 wavefronts by @skew(t, 3), 3 to each" in told
+
+
+def test_one_name_may_mean_two_kinds_of_loops() -> None:
+    both = schedule_of("loop i( i ) { (de-)comp( 8 ) ( BLK.x ) } loop i( i, j ) { }")
+    assert [s.counters for s in both.loops] == [("i",), ("i", "j")]
+
+
 def test_without_the_section_stages_have_kernels() -> None:
     plan = planned(program_of(JACOBI), None, CPU, "c")
     assert not plan.fronts and len(lower(plan).kernels) == 2
