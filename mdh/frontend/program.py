@@ -35,7 +35,7 @@ from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Result, Scalar
 from mdh.ir.statement import PlacedStatement
 from mdh.ir.syntax import Function
 from mdh.ir.turns import Turns
-from mdh.poly.wavefronts import points_share
+from mdh.poly.wavefronts import MOST_STAGES, points_share
 from mdh.source import Source, Span
 from mdh.wording import plural
 
@@ -158,7 +158,9 @@ def _by_other_means(
     numbered = [replace(s, origin=n) for n, s in enumerate(statements)]
     repair = Repair(numbered, dict(arrays), set(taken), works)
     given = repaired(numbered, repair)
-    points = given is None
+    # wavefronts are of two loops, and each pair of their statements is asked
+    nests = len(statements) <= MOST_STAGES and any(len(s.loops) > 1 for s in statements)
+    points = given is None and nests
     if points:
         repair = Repair(numbered, dict(arrays), set(taken), works, points=True)
         given = repaired(numbered, repair)
