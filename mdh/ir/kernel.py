@@ -266,8 +266,8 @@ class Launch:
     sizes: tuple[tuple[str, int, int], ...] = ()
     where: tuple[Affine, ...] = field(default=(), compare=False, repr=False)
     steady: bool = field(default=False, compare=False)
-    """A block works on the same data in one launch after another, so it should stay on one core. The text of the
-    kernel says so."""
+    """A block works on the same data in one launch after another, so it should stay on one core. The text of
+    the kernel says so."""
 
     def count(self, axis: int) -> Expr:
         """Blocks along an axis, of the open sizes where they give it."""
