@@ -168,6 +168,8 @@ def _functions() -> str:
     ]
     for name, home in homes.items():
         out += [f"::: {home}.{name}", ""]
+    out += ["## In PyTorch and JAX", ""]
+    out += [line for one in ("torch", "jax") for line in (f"::: mdh.{one}.operator.op", "")]
     return "\n".join(out)
 
 

@@ -8,9 +8,10 @@ from mdh.checker.atoms import CODE as ATOM
 from mdh.checker.concrete import concrete
 from mdh.checker.fusing import stage_in, view_of
 from mdh.checker.holes import unbound_holes
-from mdh.checker.inlining import Staged, staged
+from mdh.checker.inlining import staged
 from mdh.checker.inner import Whole, with_inner
 from mdh.checker.inner_places import unknown_readers
+from mdh.checker.library import called
 from mdh.checker.parallel_loops import (
     Shared,
     demand_kernels,
@@ -42,7 +43,7 @@ from mdh.ir.program import Program, Stage
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.schedule.binding import bind
-from mdh.schedule.model import How, Schedule, Section, Within
+from mdh.schedule.model import How, Library, Schedule, Section, Within
 from mdh.schedule.printer import print_schedule
 
 
@@ -81,6 +82,9 @@ def check(
         if isinstance(section.how, Within):
             continue
         try:
+            if isinstance(section.how, Library):
+                plans.append(called(whole.program, stage, section, target, deterministic=deterministic))
+                continue
             draft = _draft(whole.program, stage, section, around.get(stage.name), seen, target, deterministic)
         except Failed as failed:
             found.extend(failed.diagnostics)
@@ -97,9 +101,9 @@ def check(
             written[stage.name] = _written(name, section, draft, around.get(stage.name))
     if found:
         raise Failed(*(d for n, d in enumerate(found) if d not in found[:n]))
+    said = _said(program, whole.sections, written, machine, (*loops, *fronts))
     inner = {name for name, section in by_name.items() if isinstance(section.how, Within)}
     computed = without(whole.program, inner)
-    said = _said(program, whole, written, (*loops, *fronts), machine)
     made = Plan(
         program, computed, seen, target, tuple(plans), print_schedule(said), deterministic,
         whole.inline, loop_plans(computed, loops, plans), front_plans(whole.program, computed, fronts),
@@ -108,15 +112,15 @@ def check(
 
 
 def _said(
-    program: Program, whole: Staged, written: Mapping[str, Section], loops: Sequence[Shared | Skewed],
-    machine: Machine,
+    program: Program, sections: Sequence[Section], written: Mapping[str, Section], machine: Machine,
+    loops: Sequence[Shared | Skewed],
 ) -> Schedule:  # fmt: skip
-    """The schedule as it is lowered. written: the sections of stages with steps."""
-    sections = tuple(
+    """The schedule as it is lowered. written: the sections that have steps."""
+    every = tuple(
         written.get(stage.name, Section(stage.name, (), how=s.how, attrs=s.attrs, derived=True))
-        for stage, s in zip(program.stages, whole.sections, strict=True)
+        for stage, s in zip(program.stages, sections, strict=True)
     )
-    return Schedule(sections, machine.name, program.name, loops=tuple(x.said for x in loops))
+    return Schedule(every, machine.name, program.name, loops=tuple(x.said for x in loops))
 
 
 def _draft(

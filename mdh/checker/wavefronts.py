@@ -26,7 +26,7 @@ from mdh.ir.wavefronts import FrontPlan, Rows, Wavefronts, in_rows
 from mdh.machine import Machine
 from mdh.poly.wavefronts import crossing, wavefronts
 from mdh.schedule.canonical import canonical_section
-from mdh.schedule.model import Caret, Core, ForEntry, Hole, Schedule, Section, Step, Unit, Within
+from mdh.schedule.model import Caret, Core, ForEntry, Hole, Library, Schedule, Section, Step, Unit, Within
 
 NAME, FEW = "S159", "K128"
 
@@ -268,6 +268,9 @@ def demand_alone(found: Sequence[Skewed], loops: Sequence[Shared], sections: Map
             one = inside.get(name) or inside[how.reader]
             headline = f"stage `{name}` is computed in `{how.reader}`, in loop `{one.section.name}`"
             out.append(Diagnostic(CODE, headline, at(how.span), help="leave `in` out, or the section"))
+        if isinstance(how, Library) and name in inside:
+            headline = f"stage `{name}` is a call, and loop `{inside[name].section.name}` is one kernel"
+            out.append(Diagnostic(CODE, headline, at(how.span), help="leave `library` out, or the section"))
     if out:
         raise Failed(*out)
 

@@ -188,6 +188,18 @@ class Within:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
+LIBRARIES = ("cublaslt", "cudnn", "openblas", "onednn")
+"""The libraries whose calls a schedule may name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """`= library(openblas)`: a call of a library computes the stage."""
+
+    name: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """The steps and conditions of one stage, and which dimensions are one in its steps. name: None for the
@@ -204,7 +216,7 @@ class Section:
     span: Span | None = field(default=None, compare=False, repr=False)
     comments: tuple[str, ...] = field(default=(), compare=False, repr=False)
     fuses: tuple[Fuse, ...] = ()
-    how: How | Within | Hole = How.KERNEL
+    how: How | Within | Library | Hole = How.KERNEL
     attrs: tuple[Attr, ...] = ()
     derived: bool = False
     chosen: bool = field(default=False, compare=False)

@@ -112,8 +112,14 @@ class Shape:
         known = {d.name for d in self.stage.dims}
         functions = (from_expr(substitute(e, self.program.size_constants)) for e in index)
         named = {n.name for e in index for n in walk(e) if isinstance(n, Var)} & known
-        affine = tuple(f if f is not None and f.names <= known else None for f in functions)
+        affine = tuple(None if f is None else self._moved(f, known) for f in functions)
         return ShapeAccess(buffer, affine, frozenset(named))
+
+    def _moved(self, function: Affine, known: set[str]) -> Affine | None:
+        """An index without the turns of loops around the stage, which stay as they are in a launch."""
+        if not function.names <= known | self.program.turns.keys():
+            return None
+        return Affine(tuple(t for t in function.terms if t[0] in known), function.const)
 
     def uses(self, access: ShapeAccess, dim: int) -> bool:
         return self.stage.dims[dim].name in access.dims

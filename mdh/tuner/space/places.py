@@ -21,6 +21,7 @@ from mdh.schedule.model import (
     Core,
     Hole,
     How,
+    Library,
     Mem,
     Section,
     Step,
@@ -65,7 +66,7 @@ class Namer:
     prefix: str
     taken: set[str]
     ways: tuple[str, ...] = ()
-    """Of computing the stage inside of others, in words."""
+    """Of computing the stage inside of others, or by a library, in words."""
     openings: list[VariablePlace] = field(default_factory=list)
     step: int = 0
     label: str = ""
@@ -80,7 +81,7 @@ class Namer:
             steps.append(self._step(step))
         return replace(section, how=self._how(section), steps=tuple(steps))
 
-    def _how(self, section: Section) -> How | Within | Hole:
+    def _how(self, section: Section) -> How | Within | Library | Hole:
         """The way of the stage, whose hole belongs to no step."""
         how = section.how
         if not isinstance(how, Hole):
