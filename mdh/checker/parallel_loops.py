@@ -14,8 +14,8 @@ from mdh.checker.options import no_effect
 from mdh.checker.subject import at, listed, nearest
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.hardware import Layer, Space
-from mdh.ir.parallel_loop import ParallelLoop
-from mdh.ir.plan import LoopPlan, StagePlan
+from mdh.ir.parallel_loop import LoopPlan, ParallelLoop
+from mdh.ir.plan import StagePlan
 from mdh.ir.program import Program, Stage
 from mdh.machine import Machine
 from mdh.poly.parallel_loops import meeting, parallel_loops

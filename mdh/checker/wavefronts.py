@@ -19,7 +19,8 @@ from mdh.checker.subject import at, listed, nearest
 from mdh.diagnostics import Diagnostic, Failed, labels_at
 from mdh.hardware import Layer, Space
 from mdh.ir.expr import Var
-from mdh.ir.plan import LoopPlan, Plan, StagePlan
+from mdh.ir.parallel_loop import LoopPlan
+from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import DimKind, Program, Result
 from mdh.ir.turns import MOST_TURNS
 from mdh.ir.wavefronts import FrontPlan, Rows, Wavefronts, in_rows

@@ -16,7 +16,7 @@ from mdh.ir.fusion import Group
 from mdh.ir.inlining import InlineStage
 from mdh.ir.library_call import LibraryCall
 from mdh.ir.open_size import OpenExtent
-from mdh.ir.parallel_loop import ParallelLoop
+from mdh.ir.parallel_loop import LoopPlan
 from mdh.ir.program import Program, Stage
 from mdh.ir.tile import Tiles
 from mdh.ir.wavefronts import FrontPlan
@@ -357,21 +357,6 @@ class InnerStage:
 def inner_arrays(plan: StagePlan) -> frozenset[str]:
     """The arrays that a kernel has tiles of, and that are nowhere else."""
     return frozenset[str]().union(*(x.stage.written | inner_arrays(x.plan) for x in plan.inner))
-
-
-@dataclass(frozen=True, slots=True)
-class LoopPlan:
-    """A loop whose iterations units share: each runs all of its stages, in all turns that are in the loop,
-    for iterations of its own, in one kernel. first, last: the numbers of its stages among those with kernels.
-    steps: how many steps of the loop come before those of each stage. units: of all layers together. part:
-    the most iterations of a unit."""
-
-    loop: ParallelLoop
-    first: int
-    last: int
-    steps: int
-    units: int
-    part: int
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from dataclasses import replace
 from mdh.ir.affine import to_expr
 from mdh.ir.construct import ZERO, at_least, conjunction, num
 from mdh.ir.kernel import For, If, Kernel, Stmt
-from mdh.ir.plan import LoopPlan, Plan
+from mdh.ir.parallel_loop import LoopPlan
+from mdh.ir.plan import Plan
 from mdh.ir.turns import Turns
 from mdh.lower.one_kernel import arrays_of, own_names
 

@@ -3,7 +3,8 @@
 from mdh.hardware import CacheHint
 from mdh.ir.kernel import Module
 from mdh.ir.numerics import numerics_of
-from mdh.ir.plan import LoopPlan, Plan, StagePlan, inner_arrays
+from mdh.ir.parallel_loop import LoopPlan
+from mdh.ir.plan import Plan, StagePlan, inner_arrays
 from mdh.ir.program import DimKind
 from mdh.ir.turns import around
 from mdh.ir.verify import verify

@@ -9,7 +9,8 @@ from mdh.cost.work import computed_stages, peak_of, plan_bytes, plan_operations
 from mdh.hardware import Space
 from mdh.ir.inlining import InlineStage
 from mdh.ir.kernel import Module
-from mdh.ir.plan import LoopPlan, Plan, StagePlan
+from mdh.ir.parallel_loop import LoopPlan
+from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import Program
 from mdh.ir.wavefronts import Wavefronts
 from mdh.poly.parallel_loops import parallel_loops

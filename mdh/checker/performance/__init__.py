@@ -14,7 +14,8 @@ from mdh.checker.performance.registers import check_spills
 from mdh.checker.performance.units import check_idle_units
 from mdh.checker.performance.vectors import check_gaps, check_vectorised
 from mdh.checker.performance.weighed import Finding, Weighed
-from mdh.ir.plan import LoopPlan, Plan
+from mdh.ir.parallel_loop import LoopPlan
+from mdh.ir.plan import Plan
 from mdh.ir.wavefronts import FrontPlan
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
