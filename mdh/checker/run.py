@@ -85,25 +85,23 @@ def check(
             if isinstance(section.how, Library):
                 plans.append(called(whole.program, stage, section, target, deterministic=deterministic))
                 continue
-            draft = _draft(whole.program, stage, section, around.get(stage.name), seen, target, deterministic)
+            mine = around.get(stage.name)
+            draft = _draft(whole.program, stage, section, mine, seen, target, deterministic)
         except Failed as failed:
             found.extend(failed.diagnostics)
             continue
         plan, wrong = check_stage(draft, section)
         found.extend(wrong)
         if plan is not None:
-            found.extend(own_units(around.get(stage.name), plan, seen))
-            found.extend(alone_in_front(fronts, plan, seen))
+            found += [*own_units(mine, plan, seen), *alone_in_front(fronts, plan, seen)]
             plan, wrong = with_inner(plan, draft, inside, written)
             found.extend(wrong)
             plans.append(plan)
-            name = stage.name if len(program.stages) > 1 else None
-            written[stage.name] = _written(name, section, draft, around.get(stage.name))
+            written[stage.name] = _written(program, section, draft, mine)
     if found:
         raise Failed(*(d for n, d in enumerate(found) if d not in found[:n]))
     said = _said(program, whole.sections, written, machine, (*loops, *fronts))
-    inner = {name for name, section in by_name.items() if isinstance(section.how, Within)}
-    computed = without(whole.program, inner)
+    computed = without(whole.program, {n for n, s in by_name.items() if isinstance(s.how, Within)})
     made = Plan(
         program, computed, seen, target, tuple(plans), print_schedule(said), deterministic,
         whole.inline, loop_plans(computed, loops, plans), front_plans(whole.program, computed, fronts),
@@ -139,8 +137,9 @@ def _draft(
     return Draft(view, mine, steps, machine, target, deterministic, section.span)
 
 
-def _written(name: str | None, section: Section, draft: Draft, around: Shared | None) -> Section:
-    """The section as it is lowered."""
+def _written(program: Program, section: Section, draft: Draft, around: Shared | None) -> Section:
+    """The section as it is lowered. program: of the C."""
+    name = draft.stage.name if len(program.stages) > 1 else None
     attrs = section.attrs if section.how is How.INLINE else ()
     kept = concrete(Section(name, draft.steps, fuses=section.fuses, how=section.how, attrs=attrs), draft)
     if around is None:
