@@ -1,4 +1,4 @@
-"""K129: strips of a further counter in sections of wavefronts, `loop NAME( t, i, j ) { … }`."""
+"""K138: strips of a further counter in sections of wavefronts, `loop NAME( t, i, j ) { … }`."""
 
 from dataclasses import dataclass, replace
 
@@ -10,7 +10,7 @@ from mdh.ir.wavefronts import Wavefronts
 from mdh.poly.wavefronts import strips_of
 from mdh.schedule.model import Attr, Caret, ForEntry, Section, Step
 
-CODE, SKEW = "K129", "skew"
+CODE, SKEW = "K138", "skew"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""S159, K129: pairs of loops that run as wavefronts (`loop NAME( t, i ) { … }`), and the stages in them.
+"""S159, K138: pairs of loops that run as wavefronts (`loop NAME( t, i ) { … }`), and the stages in them.
 
 The steps of such a section split the turns of the outer loop: into bands, which run one after another, and
 over units, which share those of a band. The inner loop is skewed: `@skew(t, n)` adds n t to its time, and
@@ -29,7 +29,7 @@ from mdh.poly.wavefronts import crossing, wavefronts
 from mdh.schedule.canonical import canonical_section
 from mdh.schedule.model import Caret, Core, ForEntry, Hole, Library, Schedule, Section, Step, Unit, Within
 
-NAME, FEW = "S159", "K128"
+NAME, FEW = "S159", "K137"
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def skewed_loops(
 ) -> tuple[Skewed, ...]:
     """The wavefronts that the schedule has sections of, or the default one, where the schedule names none of
     their stages. program: of the stages that have kernels. Raises Failed. S159: there are no such loops.
-    S154: a hole is open. K129: its steps are none of wavefronts. K110: an attribute has no effect."""
+    S154: a hole is open. K138: its steps are none of wavefronts. K110: an attribute has no effect."""
     wanted = [s for s in schedule.loops if is_skewed(s)]
     spare = [] if default is None else [s for s in default.loops if is_skewed(s)]
     if not wanted and not spare:
@@ -233,7 +233,7 @@ class _Reader:
 
 
 def _in_order(program: Program, found: FrontPlan, section: Section) -> Diagnostic | None:
-    """K129. The times keep every dependence."""
+    """K138. The times keep every dependence."""
     w = found.fronts
     if found.factor == w.factor:
         return None
@@ -255,7 +255,7 @@ def _in_order(program: Program, found: FrontPlan, section: Section) -> Diagnosti
 
 
 def demand_alone(found: Sequence[Skewed], loops: Sequence[Shared], sections: Mapping[str, Section]) -> None:
-    """Raises Failed K129 if a stage of wavefronts is in a loop that units share, or is computed in another
+    """Raises Failed K138 if a stage of wavefronts is in a loop that units share, or is computed in another
     stage, or computes one. loops: those that units share. sections: by stage."""
     out: list[Diagnostic] = []
     inside = {name: x for x in found for name in x.stages}
@@ -296,7 +296,7 @@ def _renumbered(r: Rows, place: Mapping[int, int]) -> Rows:
 
 
 def with_few_launches(plan: Plan) -> Plan:
-    """The plan. Raises Failed K128 if the turns of the loops around some kernel are too many to launch it in
+    """The plan. Raises Failed K137 if the turns of the loops around some kernel are too many to launch it in
     each. Only loops around single points have so many, which wavefronts make few."""
     joined: list[LoopPlan | FrontPlan] = [*plan.loops, *plan.fronts]
     inside = {n for x in joined for n in range(x.first, x.last + 1)}
@@ -313,7 +313,7 @@ def with_few_launches(plan: Plan) -> Plan:
 
 
 def alone_in_front(found: Sequence[Skewed], plan: StagePlan, machine: Machine) -> Iterator[Diagnostic]:
-    """K129. One unit runs a stage of wavefronts for a turn: its steps have no units besides the lanes of
+    """K138. One unit runs a stage of wavefronts for a turn: its steps have no units besides the lanes of
     vectors, it stages nothing in memory that units of a GPU share, and no partial results in device memory,
     which other units would use at the same time."""
     x = next((x for x in found if plan.stage.name in x.stages), None)
