@@ -76,10 +76,10 @@ def test_page_names_what_is_slow_and_what_is_refused() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
-@pytest.mark.parametrize(("name", "code"), [("gesummv", ""), ("trisolv", "C150")])
-def test_a_kernel_is_measured(name: str, code: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["gesummv", "trisolv"])
+def test_a_kernel_is_measured(name: str, tmp_path: Path) -> None:
     row = measured(Order(name, 50, 1, 0.001, 0.0), tmp_path, 100)
-    assert row.code == code
+    assert not row.code
     assert set(row.verdicts.values()) == {"right"}
     assert row.seconds(DIRECTIVES)
-    assert (OURS in row.verdicts) == (not code)
+    assert OURS in row.verdicts

@@ -5,6 +5,7 @@ from dataclasses import replace
 from mdh.checker.parallel_loops import Shared, left_of, own_units, shared_loops
 from mdh.checker.run import check_stage
 from mdh.checker.subject import Draft
+from mdh.checker.wavefronts import is_skewed, skewed_stages
 from mdh.diagnostics import Failed
 from mdh.hardware import Layer
 from mdh.ir.program import Program, Stage
@@ -54,7 +55,8 @@ def _shared(
         # the checker says so
         return []
     names = set() if given is None else {s.name for s in given.sections if not s.derived} | given.sharing
-    known = set() if given is None else {s.name for s in given.loops}
+    names |= skewed_stages(computed, given)
+    known = set() if given is None else {s.name for s in given.loops if not is_skewed(s)}
     for loop in parallel_loops(program):
         if loop.name in known or None in names or not names.isdisjoint(loop.stages):
             continue

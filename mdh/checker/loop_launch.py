@@ -47,7 +47,7 @@ def loops_with_launches(program: Program, schedule: Schedule) -> tuple[InTurns, 
     known = loops_in_turns(program)
     found: list[Diagnostic] = []
     out: list[InTurns] = []
-    for section in (s for s in schedule.loops if s.name in known):
+    for section in (s for s in schedule.loops if len(s.counters) == 1 and s.name in known):
         loop = known[str(section.name)]
         wrong = list(_wrong(loop, section))
         found += wrong

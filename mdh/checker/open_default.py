@@ -7,6 +7,7 @@ larger ones, at which every dimension is split. The first that the rules accept 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from mdh.checker.front_default import fronts_in_default
 from mdh.checker.fusing import stage_in, view_of
 from mdh.checker.inlining import with_inline
 from mdh.checker.library import hosts_of, with_calls
@@ -51,6 +52,10 @@ def default_for(
     loops, inside = loops_in_default(
         program, found.program, machine, target, given, deterministic=deterministic
     )
+    fronts, rows = fronts_in_default(
+        found.program, machine, target, given, inside.keys(), deterministic=deterministic
+    )
+    inside |= rows
     by_name = {s.name: s for s in (*kernels, *inside.values()) if s.name is not None}
     free = by_name.keys() - known.keys() - {one.name for one in found.stages} - inside.keys() - sharing
     by_name = with_rows(found.program, by_name, free, machine, target, deterministic=deterministic)
@@ -58,7 +63,7 @@ def default_for(
         # a loop whose iterations units share is one kernel
         hosts = hosts_of([*known.values(), *by_name.values()])
         by_name = with_calls(found.program, by_name, free - hosts, target, deterministic=deterministic)
-    return replace(_schedule(program, machine, found, by_name.values()), loops=loops)
+    return replace(_schedule(program, machine, found, by_name.values()), loops=(*loops, *fronts))
 
 
 @dataclass(frozen=True)

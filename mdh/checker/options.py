@@ -36,6 +36,7 @@ PLACES = {
     "as": "an MMA step",
     "promote": "an MMA step that multiplies 8-bit floats",
     "inflight": "an MMA step with `@atom(wgmma)`, below `@roles`",
+    "skew": "the inner counter in a section of two counters, `loop t( t, i )`",
 }
 
 Found = list[Diagnostic]

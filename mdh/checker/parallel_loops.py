@@ -98,14 +98,16 @@ def shared_loops(
     steps of all its stages. holes: steps may have some. Raises Failed. S159: there is no such loop. S154: a
     hole is open. K126: its steps are none of a loop. K110: an attribute has no effect."""
     given = {s.name for s in schedule.sections if not s.derived} | schedule.sharing
-    spare = () if default is None else default.loops
-    if not schedule.loops and not spare:
+    # sections with two counters are `checker.wavefronts`'
+    wanted = [s for s in schedule.loops if len(s.counters) == 1]
+    spare = [] if default is None else [s for s in default.loops if len(s.counters) == 1]
+    if not wanted and not spare:
         return ()
     known = {x.name: x for x in parallel_loops(program)}
     found: list[Diagnostic] = []
     out: dict[str, Shared] = {}
     others = loops_in_turns(program)
-    for section in (s for s in schedule.loops if s.name not in others):
+    for section in (s for s in wanted if s.name not in others):
         loop = known.get(str(section.name))
         wrong = list(_unknown(section, known, others) if loop is None else _wrong(loop, section, holes=holes))
         found += wrong
@@ -237,9 +239,11 @@ def fused_away(x: Shared, stage: Stage, section: Section) -> Iterator[Diagnostic
         yield Diagnostic(CODE, headline, at(span), help=f"leave `{dim}` out of the line")
 
 
-def own_units(x: Shared, plan: StagePlan, machine: Machine) -> Iterator[Diagnostic]:
+def own_units(x: Shared | None, plan: StagePlan, machine: Machine) -> Iterator[Diagnostic]:
     """K126. In a loop whose iterations units share, each unit runs a stage alone: the steps of the stage have
     no units besides the lanes of vectors, and stage nothing in memory that units of a GPU share."""
+    if x is None:
+        return
     why = f"in loop `{x.loop.name}` one unit runs the whole stage `{plan.stage.name}`"
     for step in plan.steps[x.count :]:
         for split in step.splits:

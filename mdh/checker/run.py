@@ -29,6 +29,14 @@ from mdh.checker.rules.combine import choose_combines
 from mdh.checker.rules.coverage import COVER, NEST
 from mdh.checker.rules.mma import CODE as STEP
 from mdh.checker.subject import Draft, Subject
+from mdh.checker.wavefronts import (
+    Skewed,
+    alone_in_front,
+    demand_alone,
+    front_plans,
+    in_turns,
+    with_few_launches,
+)
 from mdh.decompose.tiles import with_tiles
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.inner import without
@@ -67,8 +75,10 @@ def check(
     turned = loops_with_launches(program, schedule)
     found.extend(unfit_launches(program, turned, [x.loop for x in loops], target))
     by_name = {stage.name: section for stage, section in whole.kernels}
+    whole, fronts = in_turns(whole, schedule, default, seen)
     found += [*unknown_readers(whole.program, by_name), *unknown_hosts(whole.program, by_name)]
     demand_kernels(loops, by_name)
+    demand_alone(fronts, loops, by_name)
     inside = Whole(whole.program, by_name, seen, check_stage)
     around = {name: x for x in loops for name in x.loop.stages}
     for stage, section in whole.kernels:
@@ -78,7 +88,8 @@ def check(
             if isinstance(section.how, Library):
                 plans.append(called(whole.program, stage, section, target, deterministic=deterministic))
                 continue
-            draft = _draft(whole.program, stage, section, around.get(stage.name), seen, target, deterministic)
+            mine = around.get(stage.name)
+            draft = _draft(whole.program, stage, section, mine, seen, target, deterministic)
         except Failed as failed:
             found.extend(failed.diagnostics)
             continue
@@ -86,21 +97,23 @@ def check(
         found += wrong
         if plan is None:
             continue
-        found += own_units(around[stage.name], plan, seen) if stage.name in around else ()
+        found += [*own_units(mine, plan, seen), *alone_in_front(fronts, plan, seen)]
         plan, wrong = with_inner(plan, draft, inside, written)
         found += wrong
         plans.append(plan)
-        written[stage.name] = _written(section, draft, around.get(stage.name), named=len(program.stages) > 1)
+        written[stage.name] = _written(section, draft, mine, named=len(program.stages) > 1)
     order = () if found else launches(whole.program, by_name, loops)
     found += unfit_blocks(order, plans, by_name, seen, target)
     if found:
         raise Failed(*(d for n, d in enumerate(found) if d not in found[:n]))
-    said = print_schedule(_said(program, whole.sections, written, machine, (*loops, *turned)))
+    said = print_schedule(_said(program, whole.sections, written, machine, (*loops, *turned, *fronts)))
     computed = with_launches(_without_inner(whole.program, by_name), turned)
-    shared = loop_plans(computed, loops, plans)
-    return Plan(
-        program, computed, seen, target, tuple(plans), said, deterministic, whole.inline, shared, order
-    )
+    made = Plan(
+        program, computed, seen, target, tuple(plans), said, deterministic, whole.inline,
+        loops=loop_plans(computed, loops, plans), fronts=front_plans(whole.program, computed, fronts),
+        order=order,
+    )  # fmt: skip
+    return with_few_launches(made)
 
 
 def _without_inner(program: Program, sections: Mapping[str, Section]) -> Program:
@@ -110,7 +123,7 @@ def _without_inner(program: Program, sections: Mapping[str, Section]) -> Program
 
 def _said(
     program: Program, sections: Sequence[Section], written: Mapping[str, Section], machine: Machine,
-    loops: Sequence[Shared | InTurns],
+    loops: Sequence[Shared | InTurns | Skewed],
 ) -> Schedule:  # fmt: skip
     """The schedule as it is lowered. written: the sections that have steps."""
     every = tuple(

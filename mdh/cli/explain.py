@@ -20,9 +20,9 @@ from mdh.cli.tables import default_table, table_plans
 from mdh.cli.trace import Trace
 from mdh.ir.program import Program
 from mdh.report.difference_text import differences_text
-from mdh.report.explain import as_json, explain_plan, explain_program, shareable
+from mdh.report.explain import as_json, explain_plan, explain_program, shareable, skewable
 from mdh.report.pages import looks_like_code, near_codes, page_of, plain
-from mdh.report.text import entries_text, plan_text, shared_text
+from mdh.report.text import entries_text, front_text, plan_text, shared_text
 from mdh.schedule.cases import Table, by_case, ranges_text
 from mdh.schedule.difference import differences
 from mdh.schedule.parser import parse_schedule
@@ -129,13 +129,14 @@ def _explain_entries(request: Request, trace: Trace, json: bool) -> None:
     program = load_program(request, trace)
     _say_largest(program)
     entries = explain_program(program)
-    loops = shareable(program)
+    loops, fronts = shareable(program), skewable(program)
     if json:
         stages = [asdict(e) for e in entries]
         shared = {"shareable": [asdict(x) for x in loops]} if loops else {}
-        show_json(ok("explain", stages=stages, **shared))
+        skewed = {"skewable": [asdict(x) for x in fronts]} if fronts else {}
+        show_json(ok("explain", stages=stages, **shared, **skewed))
         return
-    show("\n".join([*map(entries_text, entries), *map(shared_text, loops)]))
+    show("\n".join([*map(entries_text, entries), *map(shared_text, loops), *map(front_text, fronts)]))
     log("add --machine NAME for loops, bytes and occupancy")
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from mdh.cost.cpu_terms import cpu_terms
+from mdh.cost.fronts import in_fronts
 from mdh.cost.gpu_terms import FIRST_LAUNCH, LAUNCH, gpu_terms
 from mdh.cost.nest import CostNest, inner_nests, nest_of
 from mdh.cost.prediction import NOMINAL, TERMS, Constants, Prediction, Signs, seconds_of
@@ -23,11 +24,10 @@ def predict(plan: Plan, constants: Constants | None = None) -> Prediction:
     known = constants or NOMINAL[machine.kind]
     found = [_terms(s, machine) for s in plan.stages]
     guests = {n for launch in plan.launches for n in launch[1:]}
-    features = tuple(
-        _unlaunched(terms, machine) if n in guests else terms for n, (terms, _) in enumerate(found)
-    )
     signs = [one for _, one in found]
-    turns = [times(plan.computed.loops, n) for n in range(len(features))]
+    turns = [times(plan.computed.loops, n) for n in range(len(found))]
+    apart = [_unlaunched(terms, machine) if n in guests else terms for n, (terms, _) in enumerate(found)]
+    features = in_fronts(plan, apart, turns)
     trips = {x.var: x.trips for x in plan.computed.loops}
     for x in swaps_of(plan):
         # a copy that one turn makes, and one as large in front of the loop

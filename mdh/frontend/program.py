@@ -35,6 +35,7 @@ from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Result, Scalar
 from mdh.ir.statement import PlacedStatement
 from mdh.ir.syntax import Function
 from mdh.ir.turns import Turns
+from mdh.poly.wavefronts import MOST_STAGES, points_share
 from mdh.source import Source, Span
 from mdh.wording import plural
 
@@ -95,22 +96,28 @@ def program_of(text: Text, *, strict_fp: bool, allow: Iterable[str] = ()) -> Pro
     for buffer in buffers:
         check_volume(buffer)
     allowed = tuple(sorted({*allow, *text.allowed}))
-    return Program(
+    program = Program(
         text.name, text.parameters, buffers, text.scalars, whole.stages, strict_fp, text.constants,
         text.source, text.syntax, whole.statements, allowed, text.remarks, whole.loops,
     )  # fmt: skip
+    if found.refused is not None and not points_share(program):
+        # each point would be launched by itself
+        raise found.refused
+    return program
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
     """The pieces of each stage, their statements for the proof, the names of stages by statement, all arrays,
-    and the loops around stages."""
+    and the loops around stages. refused: what was wrong before stages could be single points in turns of all
+    their loops; None if none are."""
 
     groups: list[list[Piece]]
     statements: tuple[PlacedStatement, ...]
     names: Mapping[int, str]
     arrays: Mapping[str, Array]
     loops: tuple[Turns, ...]
+    refused: Failed | None = None
 
 
 def _placed(text: Text, shapes: dict[str, PointerShape], extents: Extents, *, strict_fp: bool) -> _Found:
@@ -124,16 +131,16 @@ def _placed(text: Text, shapes: dict[str, PointerShape], extents: Extents, *, st
         if any(d.code != "C150" for d in failed.diagnostics):
             raise
         # what the user wrote is what the message speaks of
-        found = _by_other_means(text, statements, extents, strict_fp=strict_fp)
+        found = _by_other_means(text, statements, extents, failed, strict_fp=strict_fp)
         if found is None:
             raise
         return found
 
 
 def _by_other_means(
-    text: Text, statements: list[Statement], extents: Extents, *, strict_fp: bool
+    text: Text, statements: list[Statement], extents: Extents, failed: Failed, *, strict_fp: bool
 ) -> _Found | None:
-    """With nests repaired that fail by themselves; None if that does not help."""
+    """With nests repaired that fail by themselves; None if that does not help. failed: why that is tried."""
     arrays = {n: replace(a, shape=extents[n]) for n, a in text.arrays.items()}
     taken = {*arrays, *text.parameters, *(v.name for s in statements for v in s.loops)}
     alone = replace(text, operators={}, stage_names={})
@@ -149,15 +156,22 @@ def _by_other_means(
         return True
 
     numbered = [replace(s, origin=n) for n, s in enumerate(statements)]
-    repair = Repair(numbered, arrays, taken, works)
+    repair = Repair(numbered, dict(arrays), set(taken), works)
     given = repaired(numbered, repair)
+    # wavefronts are of two loops, and each pair of their statements is asked
+    nests = len(statements) <= MOST_STAGES and any(len(s.loops) > 1 for s in statements)
+    points = given is None and nests
+    if points:
+        repair = Repair(numbered, dict(arrays), set(taken), works, points=True)
+        given = repaired(numbered, repair)
     if given is None:
         return None
     numbers = {s.origin: n for n, s in enumerate(given) if s.origin is not None}
     try:
-        return _found(text, given, numbers, every(repair.arrays), strict_fp=strict_fp)
+        found = _found(text, given, numbers, every(repair.arrays), strict_fp=strict_fp)
     except Failed:
         return None
+    return replace(found, refused=failed if points else None)
 
 
 def _found(

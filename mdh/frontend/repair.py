@@ -32,10 +32,8 @@ from mdh.ir.dtype import I32
 from mdh.ir.expr import Const, Expr, Load, Var, loads
 from mdh.ir.names import fresh
 from mdh.ir.statement import LoopVar
-from mdh.ir.turns import Turns
+from mdh.ir.turns import MOST_TURNS, Turns
 
-MOST_TURNS = 8_000_000
-"""Turns of loops that are held inside of one another."""
 Arrays = Mapping[str, Array]
 Works = Callable[[Sequence[Statement], Arrays], bool]
 """Whether stages can be made of some statements."""
@@ -44,13 +42,15 @@ Works = Callable[[Sequence[Statement], Arrays], bool]
 @dataclass
 class Repair:
     """The state of a repair. every: statement of the text. arrays: with those that it has added. works: asks
-    for a proof. turns: names of loops of the program."""
+    for a proof. turns: names of loops of the program. points: whether a stage may be a single point in turns
+    of all its loops, which then may be many."""
 
     every: Sequence[Statement]
     arrays: dict[str, Array]
     taken: set[str]
     works: Works
     turns: set[str] = field(default_factory=set)
+    points: bool = False
 
 
 def repaired(statements: Sequence[Statement], repair: Repair) -> list[Statement] | None:
@@ -170,7 +170,7 @@ def _turned(nest: list[Statement], choice: Choice, repair: Repair) -> list[State
     ]
     found = [s for s in inside if s is not None]
     whole = len(found) == len(nest) and all(writes_inside(s, repair.arrays) for s in found)
-    return found if whole and _may_be_held(found, turns) else None
+    return found if whole and _may_be_held(found, turns, points=repair.points) else None
 
 
 def _without_turns(inside: list[Statement], loop: LoopVar, repair: Repair) -> list[Statement]:
@@ -218,7 +218,7 @@ def _nests(statements: Sequence[Statement]) -> Iterator[list[Statement]]:
         yield nest
 
 
-def _may_be_held(inside: Sequence[Statement], turns: LoopVar) -> bool:
+def _may_be_held(inside: Sequence[Statement], turns: LoopVar, *, points: bool) -> bool:
     written = {t.buffer for s in inside for t in s.targets}
     for s in inside:
         loop = s.held[-1].was
@@ -229,7 +229,9 @@ def _may_be_held(inside: Sequence[Statement], turns: LoopVar) -> bool:
                 return False
     count = prod(h.turns.extent for h in inside[0].held)
     data = any(chosen_by_data(s, turns) for s in inside)
-    return any(s.loops for s in inside) and not data and count <= MOST_TURNS
+    # wavefronts launch fewer kernels than there are turns
+    few = points or (any(s.loops for s in inside) and count <= MOST_TURNS)
+    return few and not data
 
 
 def _common_conditions(inside: Sequence[Statement], turns: Mapping[str, int]) -> list[Affine]:

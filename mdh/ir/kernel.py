@@ -267,6 +267,9 @@ class Launch:
     counts: tuple[Expr | None, ...] = ()
     sizes: tuple[tuple[str, int, int], ...] = ()
     where: tuple[Affine, ...] = field(default=(), compare=False, repr=False)
+    steady: bool = field(default=False, compare=False)
+    """A block works on the same data in one launch after another, so it should stay on one core. The text of
+    the kernel says so."""
 
     def count(self, axis: int) -> Expr:
         """Blocks along an axis, of the open sizes where they give it."""

@@ -20,6 +20,7 @@ from mdh.ir.parallel_loop import LoopPlan
 from mdh.ir.program import Program, Stage
 from mdh.ir.shared_launch import Order
 from mdh.ir.tile import Tiles
+from mdh.ir.wavefronts import FrontPlan
 from mdh.machine import Machine
 from mdh.shown import Shown
 from mdh.source import Span
@@ -378,6 +379,9 @@ class Plan(Shown):
     inline: tuple[InlineStage, ...] = ()
     loops: tuple[LoopPlan, ...] = ()
     """The loops that units share, in the order of their stages."""
+    fronts: tuple[FrontPlan, ...] = ()
+    """The pairs of loops that run as wavefronts, in the order of their stages. All of these loops are ones of
+    the program in `computed`."""
     order: Order = ()
     """The launches of a turn by the numbers of their stages, where stages share some (`beside`); else empty.
     """

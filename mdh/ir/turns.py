@@ -10,6 +10,8 @@ from mdh.ir.affine import Affine
 from mdh.ir.names import fresh
 from mdh.source import Span
 
+MOST_TURNS = 8_000_000
+"""Turns of loops inside of one another in which kernels are launched."""
 MOST_COUNTED = 20_000
 """Turns that are counted one by one."""
 

@@ -30,7 +30,7 @@ def in_one_kernel(plan: Plan, loop: LoopPlan, name: str, kernels: Sequence[Seque
     scalars = tuple((s.name, s.dtype) for s in plan.computed.numbers if s.name in used - counters)
     names = {b.name for b in (*buffers, *constants)} | {n for n, _ in scalars} | counters
     bodies = [own_names(k, names) for k in each]
-    body = _in_turns(inside, bodies, 0, len(each) - 1)
+    body = in_turns(inside, bodies, 0, len(each) - 1)
     sizes = tuple(dict.fromkeys(s for k in each for s in k.launch.sizes if s[0] not in counters))
     where = tuple(dict.fromkeys(f for k in each for f in k.launch.where if not f.names & counters))
     launch = replace(first.launch, sizes=sizes, where=where, early=False)
@@ -57,9 +57,7 @@ def without_inner(loops: Sequence[Turns], loop: LoopPlan) -> tuple[Turns, ...]:
     return tuple(replace(x, first=place(x.first), last=place(x.last)) for x in outside)
 
 
-def _in_turns(
-    loops: Sequence[Turns], bodies: Sequence[tuple[Stmt, ...]], first: int, last: int
-) -> list[Stmt]:
+def in_turns(loops: Sequence[Turns], bodies: Sequence[tuple[Stmt, ...]], first: int, last: int) -> list[Stmt]:
     """Bodies number `first` to `last` in the loops around them, the outer ones first."""
     out: list[Stmt] = []
     k = first
@@ -70,7 +68,7 @@ def _in_turns(
             k += 1
             continue
         x = loops[n]
-        inner: Sequence[Stmt] = _in_turns(loops[n + 1 :], bodies, x.first, x.last)
+        inner: Sequence[Stmt] = in_turns(loops[n + 1 :], bodies, x.first, x.last)
         conds = [at_least(to_expr(f), 0) for f in x.where]
         cond = conjunction(conds)
         inner = inner if cond is None else [If(cond, tuple(inner))]

@@ -6,11 +6,13 @@ from dataclasses import replace
 from mdh.hardware import CacheHint
 from mdh.ir.kernel import Module
 from mdh.ir.numerics import numerics_of
+from mdh.ir.parallel_loop import LoopPlan
 from mdh.ir.plan import Plan, StagePlan, inner_arrays
 from mdh.ir.program import DimKind
 from mdh.ir.shared_launch import loops_around
 from mdh.ir.turns import Turns, around
 from mdh.ir.verify import verify
+from mdh.ir.wavefronts import FrontPlan
 from mdh.language import LANGUAGES
 from mdh.lower.beside import beside
 from mdh.lower.fold import folds_of
@@ -22,6 +24,7 @@ from mdh.lower.scan import lower_scan
 from mdh.lower.scatter import lower_scatter
 from mdh.lower.stages import Built, Context, kernel_name, lower_nest, workspaces
 from mdh.lower.swaps import Launch, with_swaps
+from mdh.lower.wavefronts import around_wavefronts, in_wavefronts
 
 
 def lower(plan: Plan, observe: Observer = unobserved) -> Module:
@@ -63,15 +66,21 @@ def _launches(
         each.append((launch, built))
     loops = loops_around(plan.computed.loops, plan.launches)
     first = {launch[0]: k for k, launch in enumerate(plan.launches)}
-    for x in sorted(plan.loops, key=lambda x: first[x.first], reverse=True):
-        name = names.kernel(f"{plan.computed.name}_{x.loop.name}")
-        placed = replace(x, first=first[x.first], last=first[x.last])
-        mine = [built for _, built in each[placed.first : placed.last + 1]]
-        whole = in_one_kernel(plan, x, name, [m.kernels for m in mine])
-        spaces = tuple(w for m in mine for w in m.workspaces)
-        numbers = tuple(range(x.first, x.last + 1))
-        each[placed.first : placed.last + 1] = [(numbers, Built((whole,), spaces))]
-        loops = without_inner(loops, placed)
+    joined: list[LoopPlan | FrontPlan] = [*plan.loops, *plan.fronts]
+    for x in sorted(joined, key=lambda x: first[x.first], reverse=True):
+        here, last = first[x.first], first[x.last]
+        mine = [built for _, built in each[here : last + 1]]
+        kernels, spaces = [m.kernels for m in mine], tuple(w for m in mine for w in m.workspaces)
+        if isinstance(x, LoopPlan):
+            name = names.kernel(f"{plan.computed.name}_{x.loop.name}")
+            whole = in_one_kernel(plan, x, name, kernels)
+            loops = without_inner(loops, replace(x, first=here, last=last))
+        else:
+            assert not spaces, "units share no memory of a stage's own"
+            name = names.kernel(f"{plan.computed.name}_{x.fronts.name}")
+            whole, turns = in_wavefronts(plan, x, name, kernels)
+            loops = around_wavefronts(loops, x, turns, here, last)
+        each[here : last + 1] = [(tuple(range(x.first, x.last + 1)), Built((whole,), spaces))]
     each, loops, notes = with_swaps(plan, names, observe, each, loops)
     return [built for _, built in each], loops, notes
 

@@ -41,7 +41,7 @@ class Meeting:
 
 
 @dataclass(frozen=True, slots=True)
-class _Access:
+class Access:
     """index: None where it is data, so that it may be any element. domain: where a read matters, or where a
     write changes the element."""
 
@@ -101,12 +101,12 @@ class _Seen:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.number = {s.name: n for n, s in enumerate(program.stages)}
-        self._known: dict[str, tuple[_Access, ...]] = {}
+        self._known: dict[str, tuple[Access, ...]] = {}
         self._asked = 0
 
-    def accesses(self, stage: Stage) -> tuple[_Access, ...]:
+    def accesses(self, stage: Stage) -> tuple[Access, ...]:
         if stage.name not in self._known:
-            self._known[stage.name] = tuple(dict.fromkeys(_accesses(self.program, stage)))
+            self._known[stage.name] = tuple(dict.fromkeys(accesses_of(self.program, stage)))
         return self._known[stage.name]
 
     def meeting(self, dims: Mapping[str, str], turns: Container[str]) -> Meeting | None:
@@ -134,7 +134,7 @@ class _Seen:
         return None
 
     def _solved(
-        self, first: tuple[Stage, _Access], second: tuple[Stage, _Access], dims: Mapping[str, str],
+        self, first: tuple[Stage, Access], second: tuple[Stage, Access], dims: Mapping[str, str],
         turns: Container[str],
     ) -> tuple[int, int] | None:  # fmt: skip
         """Numbers of two iterations that touch one element; None if there are none."""
@@ -174,7 +174,7 @@ class _Seen:
         return None if found is None else (found[0][mine], found[1][other])
 
 
-def _accesses(program: Program, stage: Stage) -> Iterator[_Access]:
+def accesses_of(program: Program, stage: Stage) -> Iterator[Access]:
     ranges = {**program.turns, **{d.name: d.extent for d in stage.dims}}
     sizes = program.size_constants
 
@@ -185,7 +185,7 @@ def _accesses(program: Program, stage: Stage) -> Iterator[_Access]:
     read: list[Expr] = [let.value for let in stage.lets]
     for r in stage.results:
         for o in r.outputs:
-            yield _Access(o.buffer, index(o.index), True, changed_where(r, o, ranges))
+            yield Access(o.buffer, index(o.index), True, changed_where(r, o, ranges))
             read += [o.value, *o.index]
         read += [*r.values, *(s for s in r.starts if s is not None)]
     for e in read:
@@ -193,10 +193,10 @@ def _accesses(program: Program, stage: Stage) -> Iterator[_Access]:
             values = program.buffer_of[x.buffer].values
             if values is None:
                 domain = holding(conds, ranges) if conds else EVERYWHERE
-                yield _Access(x.buffer, index(x.index), False, domain)
+                yield Access(x.buffer, index(x.index), False, domain)
 
 
-def _pinned(x: _Access, mine: str, y: _Access, other: str) -> bool:
+def _pinned(x: Access, mine: str, y: Access, other: str) -> bool:
     """Whether both accesses have a subscript that says the iteration, so that it is one where they meet."""
     return any(
         f is not None

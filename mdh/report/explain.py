@@ -14,7 +14,9 @@ from mdh.ir.parallel_loop import LoopPlan
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import Program
 from mdh.ir.turns import Turns, named_loops
+from mdh.ir.wavefronts import Wavefronts
 from mdh.poly.parallel_loops import parallel_loops
+from mdh.poly.wavefronts import wavefronts
 from mdh.report.calls import call_text
 from mdh.report.entries import Entries, entries_of
 from mdh.report.loops import LoopRow, loop_rows
@@ -80,6 +82,26 @@ class SharedLoop:
 
 
 @dataclass(frozen=True, slots=True)
+class FrontRow:
+    """Two loops of the C that run as wavefronts, or may (no `units`). counters: C's variables. factor: turn t
+    of the outer loop runs iteration i of the inner one at the time factor * t + i. band: turns of the outer
+    loop that run together, part: those of a unit. bands: of all turns. times: wavefronts of a
+    band, or of a strip, if it has several."""
+
+    name: str
+    counters: tuple[str, str]
+    turns: int
+    stages: tuple[str, ...]
+    factor: int
+    band: int = 0
+    bands: int = 0
+    times: int = 0
+    units: int = 0
+    part: int = 0
+    strips: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class InlineRow:
     """A stage that its readers compute. points: how many it has. computed: how many are computed instead, the
     kernel's own ones included; conditions may make it fewer (`at_most`). kept: it has a kernel too."""
@@ -118,6 +140,7 @@ class Explanation:
     inline: tuple[InlineRow, ...] = ()
     inner: tuple[InnerRow, ...] = ()
     shared: tuple[SharedLoop, ...] = ()
+    fronts: tuple[FrontRow, ...] = ()
     launches: tuple[tuple[str, ...], ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -125,6 +148,16 @@ class Explanation:
 def shareable(program: Program) -> tuple[SharedLoop, ...]:
     """The loops that a schedule may let units share."""
     return tuple(SharedLoop(x.name, x.counter, x.extent, x.stages) for x in parallel_loops(program))
+
+
+def skewable(program: Program) -> tuple[FrontRow, ...]:
+    """The loops that a schedule may run as wavefronts."""
+    return tuple(_front(program, w) for w in wavefronts(program))
+
+
+def _front(program: Program, w: Wavefronts) -> FrontRow:
+    names = tuple(s.name for s in program.stages[w.first : w.last + 1])
+    return FrontRow(w.name, w.counters, w.trips, names, w.factor)
 
 
 def explain_program(program: Program) -> tuple[Entries, ...]:
@@ -140,19 +173,18 @@ def explain_plan(plan: Plan, module: Module) -> Explanation:
     inline = tuple(map(_inline, plan.inline))
     inner = tuple(row for stage in plan.stages for row in _inner(stage))
     shared = tuple(map(_shared, plan.loops))
+    fronts = tuple(
+        replace(
+            _front(plan.computed, x.fronts), factor=x.factor, band=x.band, bands=x.bands, times=x.times,
+            units=x.blocks * x.threads, part=x.part, strips=x.strip_count,
+        )
+        for x in plan.fronts
+    )  # fmt: skip
     launches = tuple(tuple(names[n] for n in launch) for launch in plan.launches if len(launch) > 1)
     return Explanation(
-        plan.program.name,
-        plan.machine.name,
-        plan.target,
-        stages,
-        loops,
-        inline,
-        inner,
-        shared,
-        launches,
-        module.notes,
-    )
+        plan.program.name, plan.machine.name, plan.target, stages, loops, inline, inner, shared, fronts,
+        launches, module.notes,
+    )  # fmt: skip
 
 
 def _in_turns(program: Program) -> dict[str, Turns]:

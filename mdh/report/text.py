@@ -7,6 +7,7 @@ from mdh.ir.plan import Plan
 from mdh.report.entries import BufferRow, Entries
 from mdh.report.explain import (
     Explanation,
+    FrontRow,
     InlineRow,
     InnerRow,
     LoopAround,
@@ -47,6 +48,7 @@ def explanation_text(value: Explanation) -> str:
     head = f"{value.program} on {value.machine}, {value.target}\n"
     around = "".join(_loop_text(x) for x in value.loops)
     around += "".join(f"\n{shared_text(x)}" for x in value.shared)
+    around += "".join(f"\n{front_text(x)}" for x in value.fronts)
     around += "".join(f"\none launch: {launch_text(x)}\n" for x in value.launches)
     around += "".join(f"\n{line}\n" for note in value.notes for line in wrap(note, WIDTH))
     around += "".join(f"\nstage {x.name}: {inline_text(x)}\n" for x in value.inline)
@@ -79,6 +81,23 @@ def shares(loop: SharedLoop) -> str:
     if not loop.units:
         return f"{count} that units may share, with all turns"
     return f"{count}, {loop.part} to each of {plural(loop.units, 'unit')}, which runs all turns"
+
+
+def front_text(row: FrontRow) -> str:
+    """Two loops that run as wavefronts, or may."""
+    inside = "".join(f"    {line}\n" for line in wrap(", ".join(row.stages), WIDTH - 4))
+    return f"loop {row.name}( {', '.join(row.counters)} ): {runs(row)} of\n{inside}"
+
+
+def runs(row: FrontRow) -> str:
+    """How the loops run as wavefronts."""
+    count, skew = plural(row.turns, "turn"), f"@skew({row.counters[0]}, {row.factor})"
+    if not row.units:
+        return f"{count} that may run as wavefronts with {skew}"
+    bands = f"{plural(row.bands, 'band')} of {row.band}, each " if row.bands > 1 else ""
+    bands += f"in {plural(row.strips, 'strip')}, each " if row.strips > 1 else ""
+    fronts = f"in {plural(row.times, 'wavefront')} by {skew}"
+    return f"{count}, {bands}{fronts}, {row.part} to each of {plural(row.units, 'unit')}"
 
 
 def inline_text(row: InlineRow) -> str:

@@ -34,7 +34,7 @@ def fits(value: int | str, parameter: Parameter) -> bool:
     if isinstance(value, int):
         low, high = parameter.numbers or (1, 0)
         return low <= value <= high or value in parameter.choices
-    if value in parameter.words:
+    if value in parameter.words or (parameter.counter and value.isidentifier()):
         return True
     head, _, rest = value.partition("(")
     if rest:
@@ -55,6 +55,7 @@ def legal_values(parameter: Parameter) -> str:
         low, high = parameter.numbers
         known.append(f"a number from {low:,} to {high:,}")
     known += ["two numbers such as `40/232`"] if parameter.ratio else []
+    known += ["the counter of a loop in C"] if parameter.counter else []
     return f"{', '.join(known[:-1])} or {known[-1]}" if len(known) > 1 else "".join(known)
 
 
@@ -135,6 +136,8 @@ def _mismatch(arg: Arg, parameter: Parameter) -> str:
     match arg.value:
         case int() | str() as value:
             return "" if fits(value, parameter) else f"`{value}` is not a value it takes"
+        case Hole() if parameter.counter:
+            return "a counter is no hole"
         case Hole(_, None, _):
             return ""
         case Hole(_, values, _):

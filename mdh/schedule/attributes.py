@@ -29,7 +29,7 @@ class Parameter:
     name: None for a positional argument. words, numbers (an inclusive range), choices: the legal values.
     calls: words that take one number in parentheses (`grouped(8)`), which is in the range `call_numbers`.
     ratio: whether `40/232` is legal. domain: what a bare `?` ranges over. fallbacks: whether `else` may
-    follow.
+    follow. counter: it is the name of a counter of C, and no hole.
     """
 
     name: str | None = None
@@ -42,6 +42,7 @@ class Parameter:
     domain: tuple[int | str, ...] = ()
     required: bool = True
     fallbacks: bool = False
+    counter: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,7 @@ _STORE = (_one_of("plain", "tma"), _WIDTH, _number(1, 1024, 32, 64, 128, name="s
 _COMBINE = Parameter(words=tuple(Combine), domain=tuple(m for m in Combine if m is not Combine.STREAM))
 _SWIZZLE = Parameter(choices=(32, 64, 128), domain=(32, 64, 128))
 _PROMOTE = Parameter(choices=(64, 128, 256), domain=(64, 128, 256))
+_SKEW = (Parameter(counter=True), _number(1, 64, 1, 2, 3, 4, required=False))
 _ACC = ("f32", "f16", "f64", "s32")
 
 _ALL = (
@@ -123,6 +125,7 @@ _ALL = (
     Attribute("as", (Site.STEP,), (_one_of(*ROUNDINGS),), (), f"@as({' | '.join(ROUNDINGS)})"),
     Attribute("inflight", (Site.STEP,), (_number(0, 2, 0, 1),), (), "@inflight(0 … 2)"),
     Attribute("once", (Site.STAGE,), form="@once"),
+    Attribute("skew", (Site.CORE,), _SKEW, (), "@skew(i) or @skew(i, n)"),
     Attribute("promote", (Site.STEP,), (_PROMOTE,), (), "@promote(64 | 128 | 256)"),
 )
 

@@ -120,7 +120,8 @@ def differences(
 def _sections(schedule: Schedule) -> tuple[Section, ...]:
     """Those of stages, and those of loops, whose names cannot be ones of stages."""
     schedule = canonical(schedule)
-    loops = (replace(s, name=f"loop {s.name}", counters=()) for s in schedule.loops)
+    names = (f"loop {s.name}{'( … )' if len(s.counters) > 1 else ''}" for s in schedule.loops)
+    loops = (replace(s, name=n, counters=()) for s, n in zip(schedule.loops, names, strict=True))
     return (*loops, *schedule.sections)
 
 

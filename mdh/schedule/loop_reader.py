@@ -15,12 +15,14 @@ def read_loop(cursor: Cursor, known: dict[str, Section]) -> None:
     first = cursor.take()
     name = cursor.expect_kind("name", "the name of a loop")
     span = cursor.span(first, name)
-    if name.text in known:
-        headline = f"the loop `{name.text}` has two sections"
-        raise fail("S114", headline, cursor.span(name), label="again here")
     cursor.open("(", "`(` and the counters of the loop in C")
     counters = cursor.separated(lambda: cursor.expect_kind("name", "the counter of a loop in C").text)
     cursor.close("`,`")
+    # a loop that units share may have the name of another one that runs as wavefronts
+    key = name.text if len(counters) == 1 else f"{name.text}( … )"
+    if key in known:
+        headline = f"the loop `{name.text}` has two sections"
+        raise fail("S114", headline, cursor.span(name), label="again here")
     cursor.open("{", "`{` and the steps of the loop")
     steps: list[Step] = []
     while not cursor.at("}"):
@@ -28,6 +30,4 @@ def read_loop(cursor: Cursor, known: dict[str, Section]) -> None:
             raise cursor.unexpected(_ITEM)
         steps.append(read_step(cursor, memory=False))
     cursor.close("")
-    known[name.text] = Section(
-        name.text, tuple(steps), span=span, comments=comments, counters=tuple(counters)
-    )
+    known[key] = Section(name.text, tuple(steps), span=span, comments=comments, counters=tuple(counters))

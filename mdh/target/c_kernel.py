@@ -13,6 +13,7 @@ from mdh.target.dialect import PrintScope
 from mdh.target.shared import shared_bytes_of, shared_layout
 from mdh.target.signature import assemble, scope_of, wrapped
 from mdh.target.statements import indented
+from mdh.target.turns import in_region
 from mdh.target.words import MATH
 
 END = "}\n"
@@ -37,12 +38,15 @@ def c_kernel(kernel: Kernel, entry: str, names: Mapping[str, str]) -> tuple[str,
         text = _ordered(assemble(kernel, (), f"void {entry}", params, first, dialect, scope))
     else:
         # a function of its own, since what OpenMP makes of a loop's body forgets `restrict`
-        head, one = "static inline void", f"{entry}_group"
+        # one that stays behind its call: what `restrict` says ends before the threads meet
+        head = "static __attribute__((noinline)) void" if kernel.launch.steady else "static inline void"
+        one = f"{entry}_group"
         counter = "int" if groups < 1 << 31 else "int64_t"
         text = assemble(kernel, (), f"{head} {one}", [*params, f"{counter} group"], first, dialect, scope)
         text = _ordered(text)
         named = [scope.name(n) for n in (*(b.name for b in kernel.buffers), *(n for n, _ in kernel.scalars))]
-        text += "\n" + _shared_out(entry, one, params, named, said, counter)
+        shared_out = _steady if kernel.launch.steady else _shared_out
+        text += "\n" + shared_out(entry, one, params, named, said, counter)
     return text, (shared_bytes_of(slots), 0)
 
 
@@ -65,6 +69,25 @@ def _shared_out(entry: str, one: str, params: list[str], named: list[str], group
         *indented(indented(wrapped(one, [*named, "group"]))),
     ]
     return "\n".join(lines) + ";\n}\n"
+
+
+def _steady(entry: str, one: str, params: list[str], named: list[str], groups: str, counter: str) -> str:
+    """The kernel, and a function for the threads of a parallel region, which share out the groups: each has
+    the same groups in every call, so that their data stay in its caches."""
+    share = [
+        *wrapped(f"void {in_region(entry)}", params),
+        "{",
+        "    #pragma omp for schedule(static)",
+        f"    for ({counter} group = 0; group < {groups}; ++group)",
+        *indented(indented(wrapped(one, [*named, "group"]))),
+    ]
+    whole = [
+        *wrapped(f"void {entry}", params),
+        "{",
+        "    #pragma omp parallel",
+        *indented(wrapped(in_region(entry), named)),
+    ]
+    return "\n".join(share) + ";\n}\n\n" + "\n".join(whole) + ";\n}\n"
 
 
 def c_prologue(text: str) -> str:

@@ -41,15 +41,17 @@ def in_loops(
     names: HostNames | Mapping[str, str],
     launch: Callable[[int], list[str]],
     clear: list[str],
+    above: Callable[[Turns], list[str]] = lambda _: [],
 ) -> list[str]:
     """The launches of all kernels, in the loops around them. clear: clears workspaces, as each turn needs
-    where a stage begins."""
+    where a stage begins. above: lines in front of a loop."""
     out: list[str] = []
     for k, entry in enumerate(text.kernels):
         depth = sum(x.first < k <= x.last for x in text.loops)
         for x in (x for x in text.loops if x.first == k):
             name = names[x.var]
             low, ends, others = _ends(x, names)
+            out += ["    " * (depth + 1) + line for line in above(x)]
             out.append(f"{'    ' * depth}    for (int {name} = {low}; {' && '.join(ends)}; ++{name}) {{")
             depth += 1
             out += [f"{'    ' * depth}    if ({cond})\n{'    ' * depth}        continue;" for cond in others]

@@ -1,6 +1,7 @@
 """In C, loops around kernels are a function of the kernels' own text: a launch from outside costs more than a
 small kernel."""
 
+from mdh.ir.turns import Turns
 from mdh.target.header import scalar_type
 from mdh.target.host import in_loops
 from mdh.target.names import fresh, rename
@@ -31,9 +32,32 @@ def turns_text(text: KernelText, whole: EntryPoint) -> str:
     taken = {whole.name, *(k.name for k in text.kernels)}
     names = rename([*(a.name for a in whole.args), *counters], "c", taken)
     parameters = ", ".join(declared_as(a, names[a.name]) for a in whole.args)
-    calls = [[f"    {k.name}({', '.join(names[a.name] for a in k.args)});"] for k in text.kernels]
-    body = in_loops(text, names, calls.__getitem__, [])
+    regions = _regions(text)
+    inside = {n for x in regions for n in range(x.first, x.last + 1)}
+    calls = [
+        [f"    {in_region(k.name) if n in inside else k.name}({', '.join(names[a.name] for a in k.args)});"]
+        for n, k in enumerate(text.kernels)
+    ]
+    body = in_loops(
+        text, names, calls.__getitem__, [], lambda x: ["#pragma omp parallel"] if x in regions else []
+    )
     return "\n".join([f"void {whole.name}({parameters})", "{", *body, "}"]) + "\n"
+
+
+def _regions(text: KernelText) -> list[Turns]:
+    """The outermost loops around kernels whose groups stay with their threads: one parallel region, in which
+    the threads meet after each launch, takes less than a region for each."""
+    out: list[Turns] = []
+    for x in text.loops:
+        steady = all(k.launch.steady for k in text.kernels[x.first : x.last + 1])
+        if steady and not any(y.first <= x.first and x.last <= y.last for y in out):
+            out.append(x)
+    return out
+
+
+def in_region(entry: str) -> str:
+    """The function of a kernel that the threads of a parallel region call together."""
+    return f"{entry}_together"
 
 
 def declared_as(a: Arg, name: str) -> str:

@@ -18,9 +18,9 @@ IN_TURNS = {
     "meets": "if (x[i][j] > m[i + j]) m[i + j] = x[i][j];",
     "two meet": "if (x[i][j] > m[i + j]) { m[i + j] = x[i][j]; at[i + j] = j; }",
     "one for all": "if (x[i][j] > m[i]) { m[i] = x[i][j]; at[0] = j; }",
+    "another meets": "if (x[i][j] > m[i]) { m[i] = x[i][j]; at[j] = j; }",
 }
 REFUSED = {
-    "another meets": "if (x[i][j] > m[i]) { m[i] = x[i][j]; at[j] = j; }",
     "data": "if (x[i][j] > m[b[i]]) { m[b[i]] = x[i][j]; at[b[i]] = j; }",
 }
 

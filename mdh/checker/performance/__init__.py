@@ -14,7 +14,9 @@ from mdh.checker.performance.registers import check_spills
 from mdh.checker.performance.units import check_idle_units
 from mdh.checker.performance.vectors import check_gaps, check_vectorised
 from mdh.checker.performance.weighed import Finding, Weighed
+from mdh.ir.parallel_loop import LoopPlan
 from mdh.ir.plan import Plan
+from mdh.ir.wavefronts import FrontPlan
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 
@@ -36,7 +38,8 @@ RULES = (
 def findings_of(plan: Plan) -> tuple[Finding, ...]:
     """What a legal plan wastes, stage by stage. Kernels of several stages are not looked at: their steps
     depend on one another, and a change of one would need changes of others."""
-    joined = {n for x in plan.loops for n in range(x.first, x.last + 1)}
+    kernels: list[LoopPlan | FrontPlan] = [*plan.loops, *plan.fronts]
+    joined = {n for x in kernels for n in range(x.first, x.last + 1)}
     joined |= {n for launch in plan.launches if len(launch) > 1 for n in launch}
     alone = [n for n, stage in enumerate(plan.stages) if not stage.inner and n not in joined]
     written = [n for n in alone if any(step.span for step in plan.stages[n].steps)]

@@ -11,7 +11,7 @@ from mdh.hardware import Space
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.language import LANGUAGES
-from mdh.report.explain import Explanation, SharedLoop, StageReport, explain_plan
+from mdh.report.explain import Explanation, FrontRow, SharedLoop, StageReport, explain_plan
 from mdh.report.html_style import document, facts_html
 from mdh.report.picture.bank_chart import banks_html
 from mdh.report.picture.banks import bank_accesses
@@ -19,7 +19,16 @@ from mdh.report.picture.code import CodeLine, code_lines
 from mdh.report.picture.stage import StageView, stage_view
 from mdh.report.picture.tables import held_html, occupancy_html, traffic_html
 from mdh.report.picture.tour import tour
-from mdh.report.text import bytes_text, inline_text, inner_text, launch_text, loops_text, seconds_text, shares
+from mdh.report.text import (
+    bytes_text,
+    inline_text,
+    inner_text,
+    launch_text,
+    loops_text,
+    runs,
+    seconds_text,
+    shares,
+)  # fmt: skip
 from mdh.target.text import KernelText
 
 _SCRIPTS = ("ownership.js", "pictures.js", "view.js")
@@ -53,6 +62,7 @@ def schedule_page(
     ]
     parts += [f"<p class=note>stage {escape(row.name)}: {escape(inner_text(row))}</p>" for row in told.inner]
     parts += [f"<p class=note>loop {escape(_shared(row))}</p>" for row in told.shared]
+    parts += [f"<p class=note>loop {escape(_front(row))}</p>" for row in told.fronts]
     parts += [f"<p class=note>one launch: {escape(launch_text(row))}</p>" for row in told.launches]
     for n, (view, report) in enumerate(zip(views, told.stages, strict=True)):
         if view is None:
@@ -84,6 +94,10 @@ def _sizes(plan: Plan) -> list[tuple[str, int]]:
 
 def _shared(loop: SharedLoop) -> str:
     return f"{loop.name}( {loop.counter} ): {shares(loop)} of {', '.join(loop.stages)}"
+
+
+def _front(row: FrontRow) -> str:
+    return f"{row.name}( {', '.join(row.counters)} ): {runs(row)} of {', '.join(row.stages)}"
 
 
 def _stage(

@@ -4,11 +4,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from mdh.checker.inlining import staged
 from mdh.checker.loop_launch import loops_with_launches
 from mdh.checker.parallel_loops import shared_loops
 from mdh.checker.rules import SHAPE_RULES
 from mdh.checker.run import supported
 from mdh.checker.subject import Draft
+from mdh.checker.wavefronts import skewed_loops
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.hardware import Layer
 from mdh.ir.program import Program, Stage
@@ -64,6 +66,8 @@ def make_space(
     )
     _shape(sections, machine, target, deterministic)
     seen = LANGUAGES[target].seen(machine)
+    whole = staged(program, schedule, machine, default)
+    skewed = tuple(x.section for x in skewed_loops(whole.program, schedule, default, seen))
     build = _SpaceBuilder(program, seen, target, sections, openings, weighs=True)
     try:
         joint = build.joint()
@@ -77,7 +81,7 @@ def make_space(
     template = replace(
         schedule,
         sections=(*own_sections(sections, shared), *inline),
-        loops=(*turned, *(section for _, _, section in sections if section.counters)),
+        loops=(*turned, *(section for _, _, section in sections if section.counters), *skewed),
     )
     return ExactSpace(
         program, machine, target, deterministic, build.variables(joint), template,

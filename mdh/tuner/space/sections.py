@@ -10,6 +10,7 @@ from mdh.checker.inner import Whole, view_for
 from mdh.checker.library import choices
 from mdh.checker.parallel_loops import Shared
 from mdh.checker.run import check_stage
+from mdh.checker.wavefronts import in_turns
 from mdh.hardware import Space
 from mdh.ir.program import Dim, DimKind, Program, Stage
 from mdh.language import LANGUAGES
@@ -33,7 +34,7 @@ def named_sections(
     by the value of a hole counts as one with a kernel. Steps of a stage inside of another one, if they have
     no holes, are legal or not with the other one's."""
     seen_as = LANGUAGES[target].seen(machine)
-    whole = staged(program, schedule, machine, default)
+    whole, _ = in_turns(staged(program, schedule, machine, default), schedule, default, seen_as)
     openings: list[VariablePlace] = []
     sections: list[Seen] = []
     taken: set[str] = set()

@@ -11,6 +11,7 @@ from mdh.checker.fusing import stage_in, view_of
 from mdh.checker.inlining import staged
 from mdh.checker.parallel_loops import shared_loops
 from mdh.checker.run import check
+from mdh.checker.wavefronts import in_turns
 from mdh.diagnostics import Failed
 from mdh.hardware import THREADED, Space
 from mdh.ir.plan import Plan
@@ -184,6 +185,7 @@ class ExactSpace:
         names = {v.name.removeprefix("?"): i for i, v in enumerate(self.variables)}
         machine = LANGUAGES[self.target].seen(self.machine)
         whole = staged(self.program, self.template, self.machine, None)
+        whole, _ = in_turns(whole, self.template, None, machine)
         out = []
         loops = shared_loops(self.program, self.template, None, holes=True)
         around = {name: x for x in loops for name in x.loop.stages}
