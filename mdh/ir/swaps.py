@@ -59,7 +59,8 @@ def swaps_of(plan: Plan) -> tuple[Swap, ...]:
 
 def _fixed(plan: Plan) -> Iterator[int]:
     """The stages whose kernels do more than the stage says, or know of arrays by more than an address."""
-    yield from (n for x in (*plan.loops, *plan.fronts) for n in range(x.first, x.last + 1))
+    yield from (n for x in plan.loops for n in range(x.first, x.last + 1))
+    yield from (n for x in plan.fronts for n in range(x.first, x.last + 1))
     yield from (n for launch in plan.launches if len(launch) > 1 for n in launch)
     apart = (stage.inner or stage.call is not None or _mapped(stage) for stage in plan.stages)
     yield from (n for n, fixed in enumerate(apart) if fixed)
