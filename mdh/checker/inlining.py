@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from mdh.checker.online import with_online
 from mdh.checker.sections import match_sections
 from mdh.checker.subject import at
 from mdh.diagnostics import Diagnostic, Failed, Label
@@ -35,7 +36,7 @@ class Staged:
 def staged(program: Program, schedule: Schedule, machine: Machine, default: Schedule | None) -> Staged:
     """The stages that get a kernel, with their sections. `default` has those that the schedule leaves out.
 
-    Raises Failed: S150 to S155, and what `with_inline` raises.
+    Raises Failed: S150 to S155, and what `with_inline` and `with_online` raise.
     """
     matched = match_sections(program, schedule, machine, default)
     by_name = {stage.name: section for stage, section in matched}
@@ -59,12 +60,14 @@ def staged(program: Program, schedule: Schedule, machine: Machine, default: Sche
         sections.append(section)
     if missing:
         raise Failed(*missing)
+    whole = with_online(found.program, {s.name: x for (s, _), x in zip(matched, sections, strict=True)})
+    left = {s.name: s for s in whole.stages}
     kernels = tuple(
         (left[stage.name], section)
         for (stage, _), section in zip(matched, sections, strict=True)
         if stage.name in left
     )
-    return Staged(found.program, kernels, found.stages, tuple(sections))
+    return Staged(whole, kernels, found.stages, tuple(sections))
 
 
 def with_inline(program: Program, sections: Mapping[str, Section]) -> Inlined:

@@ -1,12 +1,14 @@
 """Stages that the kernel of their reader computes (`stage P in C:n`): their plans, inside of the reader's."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from mdh.checker.concrete import concrete
 from mdh.checker.footprint import register_words, shared_bytes, store_bytes
 from mdh.checker.inner_places import PLACE, Inner, misplaced, out_of_order, unknown_readers
 from mdh.checker.inner_units import unfit_units
+from mdh.checker.online import CODE as PASS
+from mdh.checker.online import Part, PassError, part_of, readers_of, unfit_place
 from mdh.checker.subject import Draft, at
 from mdh.decompose.accesses import access_groups
 from mdh.decompose.image import covers, image
@@ -16,7 +18,7 @@ from mdh.ir.inner import InnerError, Side, box_of, computations, inner_view, lev
 from mdh.ir.layout import Level
 from mdh.ir.plan import InnerStage, StagePlan
 from mdh.ir.program import Output, Program, Stage
-from mdh.ir.tile import Copy
+from mdh.ir.tile import Copy, Tile
 from mdh.machine import Machine
 from mdh.schedule.default.inner_steps import inner_steps
 from mdh.schedule.holes import HolePlace, section_holes
@@ -58,6 +60,8 @@ class _Around:
     inner: These arrays lie nowhere but in tiles.
     alone: Each thread computes a box of its own.
     taken: The variables of all levels around have these names.
+    part: What each turn of a pass takes, if the stages are in one.
+    carried: The tiles of the pass that have been placed, by array.
     """
 
     live: Live
@@ -65,6 +69,8 @@ class _Around:
     inner: frozenset[str] = frozenset()
     alone: bool = False
     taken: frozenset[str] = frozenset()
+    part: Part | None = None
+    carried: dict[str, Tile] = field(default_factory=dict)
 
 
 def with_inner(
@@ -78,7 +84,16 @@ def with_inner(
     if not whole.inside(plan.stage.name):
         return plan, []
     found: list[Diagnostic] = []
-    plan = _filled(plan, draft, whole, _Around({}, plan.threads), written, found)
+    around = _Around({}, plan.threads)
+    if plan.stage.host is not None:
+        try:
+            around = replace(around, part=_part(plan, whole))
+        except PassError as unfit:
+            headline = f"stage `{plan.stage.name}` cannot be online: {unfit}"
+            return plan, [Diagnostic(PASS, headline, at(draft.span), help=unfit.help)]
+    plan = _filled(plan, draft, whole, around, written, found)
+    if not found and plan.stage.host is not None:
+        plan = replace(plan, near={**plan.near, **_carried_near(plan, around, whole, found)})
     if not found:
         found.extend(_capacity(plan, draft, whole))
     return plan, found
@@ -112,6 +127,16 @@ def _filled(
     return replace(plan, inner=tuple(inner))
 
 
+def _part(plan: StagePlan, whole: Whole) -> Part:
+    """What each turn of the host's loops takes. Raises PassError."""
+    assert plan.stage.host is not None
+    first = plan.stage.host.carried[0][0]
+    outermost = [first, *readers_of(whole.sections, first)][-2]
+    how = whole.sections[outermost].how
+    assert isinstance(how, Within)
+    return part_of(plan, how.step, cpu=whole.machine.kind == "cpu")
+
+
 def _variables(plan: StagePlan) -> frozenset[str]:
     own = frozenset(lv.var for lv in plan.tiles.levels.all)
     return own.union(*(_variables(x.plan) for x in plan.inner))
@@ -122,9 +147,12 @@ def _made(
 ) -> InnerStage | None:
     cpu = whole.machine.kind == "cpu"
     try:
-        view = view_inside(one, cpu=cpu)
+        view = view_inside(one, cpu=cpu, part=around.part)
     except InnerError as unfit:
         found.append(one.wrong(PLACE, str(unfit), "leave `in` out"))
+        return None
+    if one.stage.carried is not None and (why := _placed(one, around)):
+        found.append(one.wrong(PASS, why, "its tile at a step whose loops do not change it"))
         return None
     alone = around.alone or (one.space is Space.RM and not one.known_to_all)
     if one.section.chosen:
@@ -137,7 +165,8 @@ def _made(
     )  # fmt: skip
     plan, wrong = whole.check(draft, one.section)
     if plan is not None:
-        plan = replace(plan, near=_served(one, plan, around.live))
+        near = {**_served(one, plan, around.live), **_carried_near(plan, around, whole, found)}
+        plan = replace(plan, near=near)
         given = None if cpu else around.threads
         wrong = [*unfit_units(one, plan, given, alone=around.alone), *_unread(one, plan, around, whole)]
     if plan is None or wrong:
@@ -152,6 +181,34 @@ def _made(
     found.extend(_once(one, computed))
     assert one.step is not None
     return InnerStage(one.stage, one.step, plan, computed)
+
+
+def _placed(one: Inner, around: _Around) -> str:
+    """Enters the tiles of a stage of the pass; says why they cannot be where they are."""
+    assert one.stage.carried is not None and around.part is not None and one.step is not None
+    tile = one.copies(one.outputs[0])[0].tile
+    why = unfit_place(one.reader, one.step, tile, around.part, one.stage.carried.host)
+    around.carried.update(dict.fromkeys(one.stage.carried.arrays, tile))
+    return why
+
+
+def _carried_near(
+    plan: StagePlan, around: _Around, whole: Whole, found: list[Diagnostic]
+) -> dict[str, Space]:
+    """The arrays of the pass that a stage uses, which lie in tiles. K127: it reads more than these."""
+    out = {b: around.carried[b].space for b in plan.stage.read | plan.stage.written if b in around.carried}
+    every = frozenset(lv.var for lv in plan.tiles.levels.all)
+    for buffer in sorted(out.keys() - plan.stage.written):
+        groups = [g for g in access_groups(plan.program, plan.stage) if g.buffer == buffer and not g.store]
+        tile = around.carried[buffer]
+        inside = every - {n for axis in tile.axes for n in axis.low.names}
+        images = (not g.gather and image(plan.tiles.levels, g.affine, g.shifts, inside) for g in groups)
+        if not all(x and covers(tile.axes, x) for x in images):
+            headline = f"stage `{plan.stage.name}` reads elements of `{buffer}` that are not in its tile"
+            hint = "a larger tile, or units that compute the same results in all stages of the pass"
+            place = at(whole.sections[plan.stage.name].span)
+            found.append(Diagnostic(PASS, headline, place, help=hint))
+    return out
 
 
 def view_for(whole: Whole, name: str, target: str, *, deterministic: bool) -> "View":
@@ -221,13 +278,17 @@ class View:
         return self.program.stages[0]
 
 
-def view_inside(one: Inner, *, cpu: bool) -> View:
+def view_inside(one: Inner, *, cpu: bool, part: Part | None = None) -> View:
     """Requires what `misplaced` demands. Raises InnerError if the elements that are staged are no box."""
     axes = {b: one.copies(b)[0].tile.axes for b in one.outputs}
+    carried, along = one.stage.carried, dict[str, Side]()
+    if carried is not None and part is not None:
+        axes |= dict.fromkeys(carried.beside, axes[carried.buffer])
+        along = {mine: part.sides[theirs] for mine, theirs in carried.along}
     assert one.step is not None
     shared = one.space is Space.SM or one.known_to_all
     levels = _levels_around(one.reader, one.step, shared=shared, cpu=cpu)
-    box = box_of(one.draft.program, one.stage, axes)
+    box = box_of(one.draft.program, one.stage, axes, along)
     return View(inner_view(one.draft.program, one.stage, axes, box, level_turns(levels)), box)
 
 

@@ -46,6 +46,10 @@ def plan_copies(nest: Nest, number: int, scope: Scope, *, pipelined: bool = Fals
             place = (node.tile.buffer, node.tile.space)
             count[place] += 1
             staging = next(s for s in nest.plan.steps[number].stagings if (s.buffer, s.region) == place)
+            if node.tile.buffer in nest.states:
+                state = nest.states[node.tile.buffer]
+                out.append(StagedCopy(staging, (node.tile.buffer, node.linear), state, state))
+                continue
             slots = node.tile.slots if pipelined else 1
             out.append(_copy(nest, node, staging, scope, slots, count[place]))
     return out

@@ -18,6 +18,7 @@ from mdh.schedule.model import (
     How,
     Mem,
     NameRef,
+    Online,
     Operation,
     Schedule,
     Section,
@@ -26,6 +27,7 @@ from mdh.schedule.model import (
     Step,
     TileEntry,
     Unit,
+    Way,
     WhereExpr,
     Within,
 )
@@ -116,13 +118,15 @@ def print_stage(section: Section) -> str:
     return " ".join(words)
 
 
-def print_how(how: How | Within | Hole) -> str:
-    """`inline`, `in C:2`, `?`."""
+def print_how(how: Way) -> str:
+    """`inline`, `in C:2`, `online t, u`, `?`."""
     match how:
         case How():
             return str(how)
         case Within(reader, step):
             return f"in {reader}:{step}"
+        case Online(names):
+            return f"online {', '.join(names)}"
         case Hole():
             return print_hole(how)
         case _:

@@ -9,11 +9,11 @@ from mdh.schedule.body import Body, begins_body_item
 from mdh.schedule.cursor import Cursor
 from mdh.schedule.hole_values import read_hole_in, stage_entry
 from mdh.schedule.holes import HolePlace
-from mdh.schedule.model import Hole, How, Section, Within
+from mdh.schedule.model import Hole, How, Online, Section, Way, Within
 from mdh.schedule.names import KEYWORDS, nearest
 from mdh.schedule.tokens import Token
 
-_HOW = "`{` and the steps of the stage, `in STAGE:step`, `inline`, `kernel` or `?`"
+_HOW = "`{` and the steps of the stage, `in STAGE:step`, `online STAGE`, `inline`, `kernel` or `?`"
 _STAGE_ITEM = "a step `(de-)comp(…)`, `fuse`, `where` or `}`"
 
 
@@ -60,7 +60,7 @@ class Sections:
         how = _read_how(cursor)
         attrs = read_attributes(cursor, Site.STAGE)
         body, span = Body(), cursor.span(first, name)
-        if how is not None and not isinstance(how, Within) and not cursor.at("{"):
+        if how is not None and not isinstance(how, Within | Online) and not cursor.at("{"):
             section = body.section(name.text, cursor.since(first), comments)
             section = replace(section, derived=True, remark=cursor.remark())
         else:
@@ -69,7 +69,7 @@ class Sections:
         self._stages[name.text] = replace(section, how=how or How.KERNEL, attrs=attrs)
 
 
-def _read_how(cursor: Cursor) -> How | Within | Hole | None:
+def _read_how(cursor: Cursor) -> Way | None:
     """What stands behind the name of a stage; None if its steps follow. Raises Failed S101."""
     if cursor.token.kind == "hole":
         # `?{inline, kernel}` has a set, `? { 1: … }` has steps
@@ -79,10 +79,12 @@ def _read_how(cursor: Cursor) -> How | Within | Hole | None:
         return Hole(first.text[1:] or None, None, cursor.since(first))
     if cursor.at_word("in"):
         return _read_within(cursor)
+    if cursor.at_word("online"):
+        return _read_online(cursor)
     if cursor.token.kind == "name":
         how = stage_entry(cursor.token.text)
         if how is None:
-            raise cursor.unexpected(_HOW, nearest(cursor.token.text, (*How, "in")))
+            raise cursor.unexpected(_HOW, nearest(cursor.token.text, (*How, "in", "online")))
         cursor.take()
         return how
     return None
@@ -95,6 +97,16 @@ def _read_within(cursor: Cursor) -> Within:
     cursor.expect(":", "`:` and a step of that stage")
     step = cursor.expect_kind("int", "the label of a step, or its place in the text")
     return Within(reader.text, int(step.text), cursor.since(first))
+
+
+def _read_online(cursor: Cursor) -> Online:
+    """`online t, u`. Raises Failed S101."""
+    first = cursor.take()
+    wanted = "the name of a stage that is reduced in the same pass"
+    names = [cursor.expect_kind("name", wanted)]
+    while cursor.accept(","):
+        names.append(cursor.expect_kind("name", wanted))
+    return Online(tuple(n.text for n in names), cursor.since(first), tuple(map(cursor.span, names)))
 
 
 def _read_body(cursor: Cursor, body: Body) -> None:

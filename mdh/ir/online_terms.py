@@ -1,0 +1,358 @@
+"""Terms of sums that are reduced in one pass: products with `exp(s_j - t)`, with u, and with others.
+
+A term is read through the maps that the same kernel computes, as a function of what is carried.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mdh.ir.affine import Affine, from_expr, to_expr
+from mdh.ir.clauses import exact_clauses
+from mdh.ir.dtype import I32, DType
+from mdh.ir.expr import (
+    Binary,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Load,
+    Unary,
+    Var,
+    loads,
+    map_children,
+    substitute,
+)
+from mdh.ir.program import Condition, DimKind, Program, Result, Stage, combined_where, component
+
+EXPONENTIALS = ("exp", "exp2")
+Index = tuple[Expr, ...]
+Sum = dict[Expr | None, float]
+"""The coefficients of summands; None: the constant."""
+
+
+class OnlineError(Exception):
+    """Reductions cannot be in one pass; the text says why, and `stage` where. witness: two terms whose ratios
+    differ."""
+
+    def __init__(self, why: str, stage: Stage, witness: tuple[tuple[str, float], ...] = ()) -> None:
+        super().__init__(why)
+        self.stage = stage
+        self.witness = witness
+
+
+@dataclass(frozen=True, slots=True)
+class Exponent:
+    """A factor `fn(weight * (s_j - t))` of a term, where t = `of[index]` is the extremum of s_j."""
+
+    of: str
+    index: Index
+    fn: str
+    weight: float
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """What a term has of the results that are carried. factors: (array, index, 1 or -1 for a divisor). dtype:
+    of the sum."""
+
+    dtype: DType
+    exponents: tuple[Exponent, ...] = ()
+    factors: tuple[tuple[str, Index, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """companions, maps: by their arrays."""
+
+    program: Program
+    stage: Stage
+    result: Result
+    companions: Mapping[str, Stage]
+    maps: Mapping[str, Stage]
+    conditions: tuple[Condition, ...] = ()
+
+    def carried(self, e: Expr) -> list[Load]:
+        return [x for x in loads(e) if x.buffer in self.companions]
+
+
+def read_term(
+    program: Program, stage: Stage, r: Result, companions: Mapping[str, Stage], maps: Mapping[str, Stage]
+) -> Term:
+    """What a result's terms have of the companions' results. Raises OnlineError."""
+    late = [*(s for s in r.starts if s is not None), *(o.value for o in r.outputs)]
+    for x in (x for e in late for x in loads(e) if x.buffer in maps):
+        raise OnlineError(f"it reads `{x.buffer}` when its sum is complete", stage)
+    term = Term(r.types[0])
+    given = _Reader(program, stage, r, companions, maps)
+    lets: dict[str, Expr] = {}
+    for let in stage.lets:
+        lets[let.name] = substitute(let.value, lets)
+    values = [_expanded(given, substitute(v, lets)) for v in r.values]
+    if not any(given.carried(v) for v in values):
+        return term
+    if r.op is None or r.op.name != "+" or r.op.rounded is not None or not r.types[0].is_float:
+        raise OnlineError("its terms read what is carried, and it is no sum of floats", stage)
+    conditions, value = combined_where(values[0], r.op, r.types[0])
+    if any(given.carried(c) for c, _ in conditions):
+        raise OnlineError("conditions read what is carried", stage)
+    reader = _Reader(program, stage, r, companions, maps, conditions)
+    exponents: list[Exponent] = []
+    factors: list[tuple[str, Index, int]] = []
+    for f, power in _factors(value):
+        if not (found := reader.carried(f)):
+            continue
+        if isinstance(f, Load):
+            factors.append((f.buffer, f.index, power))
+        elif isinstance(f, Call) and f.fn in EXPONENTIALS and len(set(map(normal, found))) == 1:
+            exponents.append(_exponent(reader, value, f, found[0], power))
+        else:
+            raise _varies(reader, value, found[0])
+    for index in (*(e.index for e in exponents), *(index for _, index, _ in factors)):
+        _kept(reader, index)
+    if exponents and not _nonempty(reader):
+        raise OnlineError("its conditions may hold for no term at all", stage)
+    return Term(r.types[0], tuple(exponents), tuple(factors))
+
+
+def cast(e: Expr, t: DType) -> Expr:
+    return e if e.dtype == t else Cast(e, t)
+
+
+def normal(e: Expr) -> Expr:
+    """The expression with its subscripts in one form."""
+    e = map_children(e, normal)
+    if not isinstance(e, Load):
+        return e
+    forms = [from_expr(i) for i in e.index]
+    index = tuple(i if f is None else to_expr(f) for i, f in zip(e.index, forms, strict=True))
+    return Load(e.buffer, index, e.dtype, e.lanes)
+
+
+def _kept(reader: _Reader, index: Index) -> None:
+    """The element that is carried is the same for all terms of a sum, and one for each of its results."""
+    stage = reader.stage
+    reduced = {d.name for d in stage.dims if d.kind is not DimKind.CC}
+    used = {v.name for i in index for v in _variables(i)}
+    stored = {v.name for i in reader.result.outputs[0].index for v in _variables(i)}
+    if used & reduced or not used <= stored:
+        raise OnlineError("an element that is carried is not one for each of its results", stage)
+
+
+def _variables(e: Expr) -> list[Var]:
+    form = from_expr(e)
+    return [] if form is None else [Var(n) for n in form.names]
+
+
+# -- through maps ------------------------------------------------------------------------------
+
+
+def _expanded(reader: _Reader, e: Expr) -> Expr:
+    """The expression with the values of maps in place of their elements."""
+    e = map_children(e, lambda c: _expanded(reader, c))
+    if not isinstance(e, Load) or e.buffer not in reader.maps:
+        return e
+    stage = reader.maps[e.buffer]
+    written = [(r, o) for r in stage.results for o in r.outputs if o.buffer == e.buffer]
+    ((r, o),) = written[:1]
+    names = [i.name for i in o.index if isinstance(i, Var)]
+    if len(written) > 1 or len(set(names)) < len(o.index) or e.buffer in stage.read:
+        raise OnlineError(f"`{e.buffer}`, which it reads, is no map of one value for each element", stage)
+    at: dict[str, Expr] = dict(zip(names, e.index, strict=True))
+    for let in stage.lets:
+        at[let.name] = substitute(let.value, at)
+    value = substitute(o.value, {**at, component(0): substitute(r.values[0], at)})
+    return _expanded(reader, cast(value, e.dtype))
+
+
+# -- products and sums -------------------------------------------------------------------------
+
+
+def _factors(e: Expr, power: int = 1) -> list[tuple[Expr, int]]:
+    """The factors (1) and divisors (-1) of a product of floats."""
+    match e:
+        case Cast(arg, dtype) if dtype.is_float and dtype.bits >= 32 and arg.dtype.is_float:
+            return _factors(arg, power)
+        case Unary("-", arg, _):
+            return [(Const(-1.0, arg.dtype), 1), *_factors(arg, power)]
+        case Binary("*", left, right, dtype) if dtype.is_float:
+            return [*_factors(left, power), *_factors(right, power)]
+        case Binary("/", left, right, dtype) if dtype.is_float:
+            return [*_factors(left, power), *_factors(right, -power)]
+        case _:
+            return [(e, power)]
+
+
+def summands(e: Expr) -> Sum:
+    """The summands of a sum of floats, each with its coefficient."""
+    out: Sum = {}
+    _add(e, 1.0, out)
+    return {k: c for k, c in out.items() if c != 0 or k is None}
+
+
+def _add(e: Expr, weight: float, out: Sum) -> None:
+    match e:
+        case Cast(arg, dtype) if dtype.is_float and dtype.bits >= 32 and arg.dtype.is_float:
+            _add(arg, weight, out)
+        case Unary("-", arg, _):
+            _add(arg, -weight, out)
+        case Binary("+" | "-" as op, left, right, dtype) if dtype.is_float:
+            _add(left, weight, out)
+            _add(right, weight if op == "+" else -weight, out)
+        case Binary("*", Const(value, _), arg, dtype) if dtype.is_float:
+            _add(arg, weight * value, out)
+        case Binary("*" | "/" as op, arg, Const(value, _), dtype) if dtype.is_float and value:
+            _add(arg, weight * value if op == "*" else weight / value, out)
+        case Const(value, _):
+            out[None] = out.get(None, 0.0) + weight * value
+        case _:
+            key = normal(e)
+            out[key] = out.get(key, 0.0) + weight
+
+
+def _exponent(reader: _Reader, value: Expr, f: Call, t: Load, power: int) -> Exponent:
+    """The factor of an exponential: its exponent is a multiple of what the extremum is of, less that."""
+    found = {k: c * power for k, c in summands(f.args[0]).items()}
+    of = reader.companions[t.buffer]
+    r = of.results[0]
+    weight = -found.pop(normal(t), 0.0)
+    if any(k is not None and reader.carried(k) for k in found) or not weight:
+        raise _varies(reader, value, t)
+    assert r.op is not None
+    sign = {"max": 1, "min": -1}.get(r.op.name, 0)
+    conditions, mine = combined_where(r.values[0], r.op, r.types[0])
+    at = _renamed(reader, of, t)
+    wanted = {k: c * weight for k, c in summands(substitute(mine, at)).items()}
+    if weight * sign <= 0 or not _alike(found, wanted):
+        what = "maximum" if weight > 0 else "minimum"
+        raise OnlineError(f"`{t.buffer}` is not the {what} of what stands with it in `{f.fn}`", reader.stage)
+    given = tuple((substitute(c, at), holds) for c, holds in conditions)
+    if not _follows(reader, given):
+        raise OnlineError(f"it has terms that `{t.buffer}` leaves out", reader.stage)
+    return Exponent(t.buffer, t.index, f.fn, weight, f.dtype)
+
+
+def _renamed(reader: _Reader, of: Stage, t: Load) -> dict[str, Expr]:
+    """The companion's dimensions as those of the stage that reads an element of it."""
+    out: dict[str, Expr] = {}
+    for i, e in zip(of.results[0].outputs[0].index, t.index, strict=True):
+        assert isinstance(i, Var)
+        out[i.name] = e
+    own, mine = ([d.name for d in s.dims if d.kind is DimKind.PW] for s in (of, reader.stage))
+    out.update((a, Var(b, I32)) for a, b in zip(own, mine, strict=False))
+    out.update((d.name, Const(0, I32)) for d in of.dims if d.name not in out)
+    return out
+
+
+def _alike(a: Sum, b: Sum) -> bool:
+    a, b = ({k: c for k, c in x.items() if c} for x in (a, b))
+    return a.keys() == b.keys() and all(math.isclose(c, b[k], rel_tol=1e-6) for k, c in a.items())
+
+
+# -- conditions --------------------------------------------------------------------------------
+
+
+def _follows(reader: _Reader, given: tuple[Condition, ...]) -> bool:
+    """Whether conditions hold for all terms."""
+    same = {(normal(c), holds) for c, holds in reader.conditions}
+    mine = _clause(reader, reader.conditions) or frozenset()
+    for c, holds in given:
+        clause = _clause(reader, ((c, holds),))
+        if (normal(c), holds) not in same and (clause is None or not clause <= mine):
+            return False
+    return True
+
+
+def _clause(reader: _Reader, conditions: Sequence[Condition]) -> frozenset[Affine] | None:
+    """The affine functions that are >= 0 exactly where all of the conditions hold; None: there are none."""
+    ranges = {d.name: d.extent for d in reader.stage.dims} | reader.program.turns
+    constants = reader.program.size_constants
+    each = ((substitute(c, constants), holds) for c, holds in conditions)
+    found = exact_clauses(tuple(c if holds else Unary("!", c, I32) for c, holds in each), ranges)
+    return None if found is None or len(found) != 1 else frozenset(found[0])
+
+
+def _nonempty(reader: _Reader) -> bool:
+    """Whether the first or the last term is one, whatever the result."""
+    if not reader.conditions:
+        return True
+    clause = _clause(reader, reader.conditions)
+    if clause is None:
+        return False
+    dims = reader.stage.dims
+    ranges = {d.name: (0, d.extent - 1) for d in dims} | {
+        x.var: (0, x.trips - 1) for x in reader.program.loops
+    }
+    for end in (lambda n: 0, lambda n: n - 1):
+        at = {d.name: Affine((), end(d.extent)) for d in dims if d.kind is DimKind.PW}
+        if all(f.substitute(at).bounds(ranges)[0] >= 0 for f in clause):
+            return True
+    return False
+
+
+# -- witnesses ---------------------------------------------------------------------------------
+
+
+def _varies(reader: _Reader, value: Expr, t: Load) -> OnlineError:
+    """That the factor of a term depends on the term, with two terms if numbers show it."""
+    why = f"what its terms change by with `{t.buffer}` is not known to be the same for all of them"
+    return OnlineError(why, reader.stage, _witness(reader, value, t))
+
+
+def _witness(reader: _Reader, value: Expr, t: Load) -> tuple[tuple[str, float], ...]:
+    """Two terms, the value of `t` before and after a change, and the factors by which they change."""
+    others = list(dict.fromkeys(normal(x) for x in loads(value) if x.buffer != t.buffer))
+    before, after = 2.0, 3.0
+    rows = []
+    for point in (1.0, 1.5):
+        known: dict[Expr, float] = {x: point + 0.25 * n for n, x in enumerate(others)}
+        was, now = (_number(normal(value), {**known, normal(t): at}) for at in (before, after))
+        if was is None or now is None or was == 0:
+            return ()
+        rows.append((known, now / was))
+    if math.isclose(rows[0][1], rows[1][1], rel_tol=1e-9):
+        return ()
+    out = [(f"{t.buffer} before", before), (f"{t.buffer} after", after)]
+    for n, (known, ratio) in zip(("first", "second"), rows, strict=True):
+        out += [(f"{x.buffer} of the {n} term", v) for x, v in known.items() if isinstance(x, Load)]
+        out.append((f"factor of the {n} term", round(ratio, 6)))
+    return tuple(out)
+
+
+def _number(e: Expr, known: Mapping[Expr, float]) -> float | None:
+    """The value of an expression of real numbers; None where it has none, or reads what is not known."""
+    try:
+        return _real(e, known)
+    except (ArithmeticError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _real(e: Expr, known: Mapping[Expr, float]) -> float:
+    match e:
+        case Const(value, _):
+            return float(value)
+        case Cast(arg, _):
+            return _real(arg, known)
+        case Unary("-", arg, _):
+            return -_real(arg, known)
+        case Binary("+", left, right, _):
+            return _real(left, known) + _real(right, known)
+        case Binary("-", left, right, _):
+            return _real(left, known) - _real(right, known)
+        case Binary("*", left, right, _):
+            return _real(left, known) * _real(right, known)
+        case Binary("/", left, right, _):
+            return _real(left, known) / _real(right, known)
+        case Call("exp", (arg,), _):
+            return math.exp(_real(arg, known))
+        case Call("exp2", (arg,), _):
+            return math.exp2(_real(arg, known))
+        case Call("fabs", (arg,), _):
+            return abs(_real(arg, known))
+        case Call("sqrt", (arg,), _):
+            return math.sqrt(_real(arg, known))
+        case Call("tanh", (arg,), _):
+            return math.tanh(_real(arg, known))
+        case _:
+            return known[e]
