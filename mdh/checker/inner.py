@@ -187,6 +187,8 @@ def _placed(one: Inner, around: _Around) -> str:
     """Enters the tiles of a stage of the pass; says why they cannot be where they are."""
     assert one.stage.carried is not None and around.part is not None and one.step is not None
     tile = one.copies(one.outputs[0])[0].tile
+    if one.stage.carried.counts and not around.part.passed:
+        return "the loops of the pass do not count points in the C's order"
     why = unfit_place(one.reader, one.step, tile, around.part, one.stage.carried.host)
     around.carried.update(dict.fromkeys(one.stage.carried.arrays, tile))
     return why
@@ -283,13 +285,14 @@ def view_inside(one: Inner, *, cpu: bool, part: Part | None = None) -> View:
     axes = {b: one.copies(b)[0].tile.axes for b in one.outputs}
     carried, along = one.stage.carried, dict[str, Side]()
     if carried is not None and part is not None:
-        axes |= dict.fromkeys(carried.beside, axes[carried.buffer])
+        axes |= dict.fromkeys(carried.arrays, axes[carried.buffer])
         along = {mine: part.sides[theirs] for mine, theirs in carried.along}
     assert one.step is not None
     shared = one.space is Space.SM or one.known_to_all
     levels = _levels_around(one.reader, one.step, shared=shared, cpu=cpu)
     box = box_of(one.draft.program, one.stage, axes, along)
-    return View(inner_view(one.draft.program, one.stage, axes, box, level_turns(levels)), box)
+    passed = part.passed if carried is not None and part is not None else {}
+    return View(inner_view(one.draft.program, one.stage, axes, box, level_turns(levels), passed), box)
 
 
 def _levels_around(plan: StagePlan, step: int, *, shared: bool, cpu: bool) -> list[Level]:

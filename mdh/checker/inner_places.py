@@ -39,7 +39,7 @@ class Inner:
     @property
     def beside(self) -> tuple[str, ...]:
         """The arrays of a pass that lie beside these."""
-        return () if self.stage.carried is None else self.stage.carried.beside
+        return () if self.stage.carried is None else self.stage.carried.arrays[1:]
 
     @property
     def step(self) -> int | None:

@@ -10,6 +10,7 @@ from mdh.checker.holes import unbound_holes
 from mdh.checker.inlining import staged
 from mdh.checker.inner import Whole, with_inner
 from mdh.checker.inner_places import unknown_readers
+from mdh.checker.online import renamed
 from mdh.checker.parallel_loops import (
     Shared,
     demand_kernels,
@@ -86,6 +87,7 @@ def check(
             written[stage.name] = _written(name, section, draft, around.get(stage.name))
     if found:
         raise Failed(*(d for n, d in enumerate(found) if d not in found[:n]))
+    written = {name: renamed(section, whole.stored) for name, section in written.items()}
     sections = tuple(
         written.get(stage.name, Section(stage.name, (), how=s.how, attrs=s.attrs, derived=True))
         for stage, s in zip(program.stages, whole.sections, strict=True)

@@ -11,19 +11,30 @@ class Carried:
     """A reduced stage whose partial results go on from one part of the pass to the next.
 
     buffer: the array that they stand in. start: what they begin at. beside: arrays that the stage writes at
-    the same places: what the partial results of others are multiplied by when its own have changed. along:
-    its reduced dimensions, each with the dimension of the host that it goes along.
+    the same places, for the stages that read its results, and what these begin at, if anything. along: its
+    reduced dimensions, each with the dimension of the host that it goes along. counts: whether it must know
+    how many points the pass has passed.
     """
 
     host: str
     buffer: str
     start: Const
-    beside: tuple[str, ...]
+    beside: tuple[tuple[str, Const | None], ...]
     along: tuple[tuple[str, str], ...]
+    counts: bool = False
 
     @property
     def arrays(self) -> tuple[str, ...]:
-        return (self.buffer, *self.beside)
+        return (self.buffer, *(name for name, _ in self.beside))
+
+    @property
+    def starts(self) -> tuple[tuple[str, Const | None], ...]:
+        return ((self.buffer, self.start), *self.beside)
+
+
+BEFORE, AFTER = "pass.before", "pass.after"
+"""The variables that stand for the number of points before the part of the pass, and with it. No C name is
+like these."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,11 +100,12 @@ def _side(program: Program, stage: Stage, o: Output, k: int, e: Expr, axis: Axis
 
 
 def inner_view(
-    program: Program, stage: Stage, tiles: Tiles, box: Mapping[str, Side], around: Sequence[Turns]
-) -> Program:
+    program: Program, stage: Stage, tiles: Tiles, box: Mapping[str, Side], around: Sequence[Turns],
+    passed: Mapping[str, Expr] = {},
+) -> Program:  # fmt: skip
     """The program whose only stage fills the tiles, which stand for the arrays. around: the units and loops
-    that the corner of the box depends on."""
-    values: dict[str, Expr] = {
+    that the corner of the box depends on. passed: how far a pass has come, if the stage is in one."""
+    values: dict[str, Expr] = {**passed} | {
         n: to_expr(Affine.var(n) + side.corner) for n, side in box.items() if side.corner != Affine()
     }
     ranges = {x.var: (0, x.trips - 1) for x in (*program.loops, *around)}
@@ -114,7 +115,8 @@ def inner_view(
     dims = tuple(replace(d, extent=box[d.name].extent, open=None) for d in stage.dims)
     lets = tuple(LocalValue(x.name, guard.zero(x.value), x.dtype) for x in stage.lets)
     results = tuple(_result(program, r, tiles, guard, kept) for r in stage.results)
-    mine = replace(stage, dims=dims, lets=lets, results=results)
+    idle = tuple(substitute(e, values) for e in stage.idle)
+    mine = replace(stage, dims=dims, lets=lets, results=results, idle=idle)
     shapes = {name: tuple(a.box for a in axes) for name, axes in tiles.items()}
     buffers = tuple(
         replace(b, shape=shapes[b.name], flat=False, reach=0, open=()) if b.name in shapes else b

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mdh.ir.affine import Affine, from_expr, to_expr
+from mdh.ir.affine import Affine, from_expr
 from mdh.ir.clauses import exact_clauses
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import (
@@ -23,6 +23,7 @@ from mdh.ir.expr import (
     map_children,
     substitute,
 )
+from mdh.ir.online_witness import normal, witness
 from mdh.ir.program import Condition, DimKind, Program, Result, Stage, combined_where, component
 
 EXPONENTIALS = ("exp", "exp2")
@@ -53,6 +54,15 @@ class Exponent:
 
 
 @dataclass(frozen=True, slots=True)
+class Square:
+    """A term `weight * (x_j - m) * (x_j - m)`, where m = `of[index]` is a function of the sum of x_j."""
+
+    of: str
+    index: Index
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
 class Term:
     """What a term has of the results that are carried. factors: (array, index, 1 or -1 for a divisor). dtype:
     of the sum."""
@@ -60,6 +70,7 @@ class Term:
     dtype: DType
     exponents: tuple[Exponent, ...] = ()
     factors: tuple[tuple[str, Index, int], ...] = ()
+    square: Square | None = None
 
 
 @dataclass(frozen=True)
@@ -98,6 +109,10 @@ def read_term(
     if any(given.carried(c) for c, _ in conditions):
         raise OnlineError("conditions read what is carried", stage)
     reader = _Reader(program, stage, r, companions, maps, conditions)
+    square = _square(reader, value)
+    if square is not None:
+        _kept(reader, square.index)
+        return Term(r.types[0], square=square)
     exponents: list[Exponent] = []
     factors: list[tuple[str, Index, int]] = []
     for f, power in _factors(value):
@@ -118,16 +133,6 @@ def read_term(
 
 def cast(e: Expr, t: DType) -> Expr:
     return e if e.dtype == t else Cast(e, t)
-
-
-def normal(e: Expr) -> Expr:
-    """The expression with its subscripts in one form."""
-    e = map_children(e, normal)
-    if not isinstance(e, Load):
-        return e
-    forms = [from_expr(i) for i in e.index]
-    index = tuple(i if f is None else to_expr(f) for i, f in zip(e.index, forms, strict=True))
-    return Load(e.buffer, index, e.dtype, e.lanes)
 
 
 def _kept(reader: _Reader, index: Index) -> None:
@@ -233,6 +238,35 @@ def _exponent(reader: _Reader, value: Expr, f: Call, t: Load, power: int) -> Exp
     return Exponent(t.buffer, t.index, f.fn, weight, f.dtype)
 
 
+def _square(reader: _Reader, value: Expr) -> Square | None:
+    """The term as the square of a distance from a mean."""
+    factors = _factors(value)
+    weights = [f.value**p for f, p in factors if isinstance(f, Const)]
+    rest: list[tuple[Expr, int]] = [(f, p) for f, p in factors if not isinstance(f, Const)]
+    if len(rest) == 1 and isinstance(rest[0][0], Call) and rest[0][0].fn == "pow":
+        base, power = rest[0][0].args
+        rest = [(base, 1)] * 2 if isinstance(power, Const) and power.value == 2 else []
+    if len(rest) != 2 or any(p < 0 for _, p in rest) or summands(rest[0][0]) != summands(rest[1][0]):
+        return None
+    carried = list(dict.fromkeys(map(normal, reader.carried(rest[0][0]))))
+    if len(carried) != 1 or not isinstance(m := carried[0], Load) or reader.conditions:
+        return None
+    of, found = reader.companions[m.buffer], summands(rest[0][0])
+    sign = -found.pop(m, 0.0)
+    r = of.results[0]
+    conditions, mine = combined_where(r.values[0], r.op, r.types[0])
+    wanted = {k: c * sign for k, c in summands(substitute(mine, _renamed(reader, of, m))).items()}
+    if abs(sign) != 1 or r.op is None or r.op.name != "+" or conditions or not _alike(found, wanted):
+        return None
+    return Square(m.buffer, m.index, math.prod(weights))
+
+
+def _varies(reader: _Reader, value: Expr, t: Load) -> OnlineError:
+    """That the factor of a term depends on the term, with two terms if numbers show it."""
+    why = f"what its terms change by with `{t.buffer}` is not known to be the same for all of them"
+    return OnlineError(why, reader.stage, witness(value, t))
+
+
 def _renamed(reader: _Reader, of: Stage, t: Load) -> dict[str, Expr]:
     """The companion's dimensions as those of the stage that reads an element of it."""
     out: dict[str, Expr] = {}
@@ -289,70 +323,3 @@ def _nonempty(reader: _Reader) -> bool:
         if all(f.substitute(at).bounds(ranges)[0] >= 0 for f in clause):
             return True
     return False
-
-
-# -- witnesses ---------------------------------------------------------------------------------
-
-
-def _varies(reader: _Reader, value: Expr, t: Load) -> OnlineError:
-    """That the factor of a term depends on the term, with two terms if numbers show it."""
-    why = f"what its terms change by with `{t.buffer}` is not known to be the same for all of them"
-    return OnlineError(why, reader.stage, _witness(reader, value, t))
-
-
-def _witness(reader: _Reader, value: Expr, t: Load) -> tuple[tuple[str, float], ...]:
-    """Two terms, the value of `t` before and after a change, and the factors by which they change."""
-    others = list(dict.fromkeys(normal(x) for x in loads(value) if x.buffer != t.buffer))
-    before, after = 2.0, 3.0
-    rows = []
-    for point in (1.0, 1.5):
-        known: dict[Expr, float] = {x: point + 0.25 * n for n, x in enumerate(others)}
-        was, now = (_number(normal(value), {**known, normal(t): at}) for at in (before, after))
-        if was is None or now is None or was == 0:
-            return ()
-        rows.append((known, now / was))
-    if math.isclose(rows[0][1], rows[1][1], rel_tol=1e-9):
-        return ()
-    out = [(f"{t.buffer} before", before), (f"{t.buffer} after", after)]
-    for n, (known, ratio) in zip(("first", "second"), rows, strict=True):
-        out += [(f"{x.buffer} of the {n} term", v) for x, v in known.items() if isinstance(x, Load)]
-        out.append((f"factor of the {n} term", round(ratio, 6)))
-    return tuple(out)
-
-
-def _number(e: Expr, known: Mapping[Expr, float]) -> float | None:
-    """The value of an expression of real numbers; None where it has none, or reads what is not known."""
-    try:
-        return _real(e, known)
-    except (ArithmeticError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _real(e: Expr, known: Mapping[Expr, float]) -> float:
-    match e:
-        case Const(value, _):
-            return float(value)
-        case Cast(arg, _):
-            return _real(arg, known)
-        case Unary("-", arg, _):
-            return -_real(arg, known)
-        case Binary("+", left, right, _):
-            return _real(left, known) + _real(right, known)
-        case Binary("-", left, right, _):
-            return _real(left, known) - _real(right, known)
-        case Binary("*", left, right, _):
-            return _real(left, known) * _real(right, known)
-        case Binary("/", left, right, _):
-            return _real(left, known) / _real(right, known)
-        case Call("exp", (arg,), _):
-            return math.exp(_real(arg, known))
-        case Call("exp2", (arg,), _):
-            return math.exp2(_real(arg, known))
-        case Call("fabs", (arg,), _):
-            return abs(_real(arg, known))
-        case Call("sqrt", (arg,), _):
-            return math.sqrt(_real(arg, known))
-        case Call("tanh", (arg,), _):
-            return math.tanh(_real(arg, known))
-        case _:
-            return known[e]

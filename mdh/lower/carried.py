@@ -82,12 +82,12 @@ def begin_pass(nest: Nest, scope: Scope) -> tuple[list[Stmt], Scope]:
 
 def _begun(nest: Nest, one: Carried) -> list[Stmt]:
     out: list[Stmt] = []
-    bufs = [nest.states[array].buf for array in one.arrays]
-    for n, buf in enumerate(bufs):
+    for array, start in one.starts:
+        buf = nest.states[array].buf
         if buf.space is Space.RM:
-            out.append(Alloc(buf, None if n else one.start))
-    if bufs[0].space is not Space.RM:
-        out.extend(fill(nest, (bufs[0],), (one.start,)))
+            out.append(Alloc(buf, start))
+        elif start is not None:
+            out.extend(fill(nest, (buf,), (start,)))
     return out
 
 
