@@ -176,17 +176,13 @@ def _side(plan: StagePlan, d: int, place: int) -> Side:
 
 
 def _held(plan: StagePlan, first: int, place: int, *, cpu: bool) -> None:
-    """Partial results that the pass changes are held while its loops run, each by one thread."""
-    host = plan.stage.host
-    assert host is not None
-    for r, scale in zip(plan.stage.results, host.scales, strict=True):
+    """The host's partial results are held while the loops of the pass run, each by one thread."""
+    for r in plan.stage.results:
         buffers = [o.buffer for o in r.outputs]
         found = openings(plan.tiles.order, plan.stage, plan.steps, buffers, reduces=r.op is not None)
         around = [x for x in found if x.opens <= place]
         mine = around[-1] if around else None
         threads = plan.threads > 1 and not cpu
-        if r.op is None or scale is None:
-            continue
         if mine is None or mine.opens != first or (threads and any(x.space is not Space.RM for x in found)):
             where = f"`{buffers[0]}:RM[…]` at the step of the pass"
             raise PassError(f"its partial results of `{buffers[0]}` are not held during the pass", where)

@@ -87,9 +87,8 @@ def check(
             written[stage.name] = _written(name, section, draft, around.get(stage.name))
     if found:
         raise Failed(*(d for n, d in enumerate(found) if d not in found[:n]))
-    written = {name: renamed(section, whole.stored) for name, section in written.items()}
     sections = tuple(
-        written.get(stage.name, Section(stage.name, (), how=s.how, attrs=s.attrs, derived=True))
+        renamed(written[stage.name], whole.stored) if stage.name in written else _unwritten(stage, s)
         for stage, s in zip(program.stages, whole.sections, strict=True)
     )
     said = Schedule(sections, machine.name, program.name, loops=tuple(x.said for x in loops))
@@ -99,6 +98,11 @@ def check(
         program, computed, seen, target, tuple(plans), print_schedule(said), deterministic,
         whole.inline, loop_plans(computed, loops, plans),
     )  # fmt: skip
+
+
+def _unwritten(stage: Stage, section: Section) -> Section:
+    """The section of a stage without steps."""
+    return Section(stage.name, (), how=section.how, attrs=section.attrs, derived=True)
 
 
 def _draft(

@@ -76,6 +76,8 @@ def _read_terms(o: Joining) -> None:
         own = [d for d in stage.dims if d.kind is DimKind.PW]
         if [d.extent for d in own] != [d.extent for d in kept] or not own:
             raise OnlineError(f"it is not reduced along the dimensions of `{o.host.name}`", stage)
+    if any(r.op is None or len(r.values) > 1 for r in o.host.results):
+        raise OnlineError("it is no reduction of numbers", o.host)
     for stage in (*o.companions.values(), o.host):
         for n, r in enumerate(stage.results):
             o.terms[stage.name, n] = term = read_term(o.program, stage, r, o.companions, _maps(o))
@@ -113,9 +115,7 @@ def _read_outside(o: Joining) -> None:
         at, out = index_in_host(o, name), o.host.results[0].outputs[0]
         kept = {d.name for d in o.host.dims if d.kind is DimKind.CC and d.extent > 1}
         if at is None or {*_names(at)} & kept != kept or not {*_names(at)} <= {*_names(out.index)}:
-            what = (
-                f"stage `{readers[0]}` reads `{name}`, of which `{o.host.name}` has one for several results"
-            )
+            what = f"stage `{readers[0]}` reads `{name}`, which belongs to several results of `{o.host.name}`"
             raise OnlineError(what, stage)
         o.stored[name] = fresh(f"{name}_all", o.names)
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from mdh.ir.carried import AFTER, BEFORE, Carried, Pass
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Var, loads, map_children, substitute
-from mdh.ir.online_terms import Exponent, OnlineError, Square, Term, cast, normal
+from mdh.ir.online_terms import Exponent, OnlineError, Square, Term, cast
+from mdh.ir.online_witness import normal
 from mdh.ir.program import Buffer, DimKind, Output, Program, Result, Stage, component
 
 
