@@ -1,5 +1,5 @@
-"""Random reductions in one pass: results are those of the C text, there are no races, and nothing is read that
-has not been written."""
+"""Random reductions in one pass: results are those of the C text, there are no races, and nothing is read
+that has not been written."""
 
 import os
 from collections import Counter

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field, replace
 
 from mdh.checker.concrete import concrete
 from mdh.checker.footprint import register_words, shared_bytes, store_bytes
+from mdh.checker.inner_pass import copied, near_in_pass, pass_part, placed
 from mdh.checker.inner_places import PLACE, Inner, misplaced, out_of_order, unknown_readers
 from mdh.checker.inner_units import unfit_units
 from mdh.checker.online import CODE as PASS
-from mdh.checker.online import Part, PassError, part_of, readers_of, unfit_place
+from mdh.checker.online import Part, PassError
 from mdh.checker.subject import Draft, at
 from mdh.decompose.accesses import access_groups
 from mdh.decompose.image import covers, image
@@ -87,13 +88,16 @@ def with_inner(
     around = _Around({}, plan.threads)
     if plan.stage.host is not None:
         try:
-            around = replace(around, part=_part(plan, whole))
+            around = replace(around, part=pass_part(plan, whole.sections, cpu=whole.machine.kind == "cpu"))
         except PassError as unfit:
             headline = f"stage `{plan.stage.name}` cannot be online: {unfit}"
             return plan, [Diagnostic(PASS, headline, at(draft.span), help=unfit.help)]
     plan = _filled(plan, draft, whole, around, written, found)
     if not found and plan.stage.host is not None:
-        plan = replace(plan, near={**plan.near, **_carried_near(plan, around, whole, found)})
+        plan = replace(
+            plan,
+            near={**plan.near, **near_in_pass(plan, around.carried, whole.sections, found)},
+        )
     if not found:
         found.extend(_capacity(plan, draft, whole))
     return plan, found
@@ -124,17 +128,8 @@ def _filled(
         if made is not None:
             inner.append(made)
             taken |= _variables(made.plan)
+    found.extend(copied(plan, around.carried, whole.program, whole.sections))
     return replace(plan, inner=tuple(inner))
-
-
-def _part(plan: StagePlan, whole: Whole) -> Part:
-    """What each turn of the host's loops takes. Raises PassError."""
-    assert plan.stage.host is not None
-    first = plan.stage.host.carried[0][0]
-    outermost = [first, *readers_of(whole.sections, first)][-2]
-    how = whole.sections[outermost].how
-    assert isinstance(how, Within)
-    return part_of(plan, how.step, cpu=whole.machine.kind == "cpu")
 
 
 def _variables(plan: StagePlan) -> frozenset[str]:
@@ -151,7 +146,7 @@ def _made(
     except InnerError as unfit:
         found.append(one.wrong(PLACE, str(unfit), "leave `in` out"))
         return None
-    if one.stage.carried is not None and (why := _placed(one, around)):
+    if one.stage.carried is not None and (why := placed(one, around.part, around.carried)):
         found.append(one.wrong(PASS, why, "its tile at a step whose loops do not change it"))
         return None
     alone = around.alone or (one.space is Space.RM and not one.known_to_all)
@@ -165,7 +160,10 @@ def _made(
     )  # fmt: skip
     plan, wrong = whole.check(draft, one.section)
     if plan is not None:
-        near = {**_served(one, plan, around.live), **_carried_near(plan, around, whole, found)}
+        near = {
+            **_served(one, plan, around.live),
+            **near_in_pass(plan, around.carried, whole.sections, found),
+        }
         plan = replace(plan, near=near)
         given = None if cpu else around.threads
         wrong = [*unfit_units(one, plan, given, alone=around.alone), *_unread(one, plan, around, whole)]
@@ -181,36 +179,6 @@ def _made(
     found.extend(_once(one, computed))
     assert one.step is not None
     return InnerStage(one.stage, one.step, plan, computed)
-
-
-def _placed(one: Inner, around: _Around) -> str:
-    """Enters the tiles of a stage of the pass; says why they cannot be where they are."""
-    assert one.stage.carried is not None and around.part is not None and one.step is not None
-    tile = one.copies(one.outputs[0])[0].tile
-    if one.stage.carried.counts and not around.part.passed:
-        return "the loops of the pass do not count points in the C's order"
-    why = unfit_place(one.reader, one.step, tile, around.part, one.stage.carried.host)
-    around.carried.update(dict.fromkeys(one.stage.carried.arrays, tile))
-    return why
-
-
-def _carried_near(
-    plan: StagePlan, around: _Around, whole: Whole, found: list[Diagnostic]
-) -> dict[str, Space]:
-    """The arrays of the pass that a stage uses, which lie in tiles. K127: it reads more than these."""
-    out = {b: around.carried[b].space for b in plan.stage.read | plan.stage.written if b in around.carried}
-    every = frozenset(lv.var for lv in plan.tiles.levels.all)
-    for buffer in sorted(out.keys() - plan.stage.written):
-        groups = [g for g in access_groups(plan.program, plan.stage) if g.buffer == buffer and not g.store]
-        tile = around.carried[buffer]
-        inside = every - {n for axis in tile.axes for n in axis.low.names}
-        images = (not g.gather and image(plan.tiles.levels, g.affine, g.shifts, inside) for g in groups)
-        if not all(x and covers(tile.axes, x) for x in images):
-            headline = f"stage `{plan.stage.name}` reads elements of `{buffer}` that are not in its tile"
-            hint = "a larger tile, or units that compute the same results in all stages of the pass"
-            place = at(whole.sections[plan.stage.name].span)
-            found.append(Diagnostic(PASS, headline, place, help=hint))
-    return out
 
 
 def view_for(whole: Whole, name: str, target: str, *, deterministic: bool) -> "View":

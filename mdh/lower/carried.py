@@ -8,10 +8,11 @@ from mdh.decompose.accesses import staged_groups
 from mdh.decompose.regions import run_start
 from mdh.hardware import Space
 from mdh.ir.carried import Carried
-from mdh.ir.construct import load_each, loop, store_each
+from mdh.ir.construct import load_each, loop, store_each, when
 from mdh.ir.expr import Binary, Expr
 from mdh.ir.kernel import Alloc, Buf, ForKind, Stmt
 from mdh.ir.plan import StagePlan
+from mdh.ir.program import DimKind
 from mdh.ir.tile import Copy
 from mdh.lower.close import close_over, fill
 from mdh.lower.finish import cast
@@ -110,7 +111,8 @@ def _scaled(nest: Nest, region: Region, scale: Expr, scope: Scope) -> list[Stmt]
         index = region.index(known.values)
         (held,) = load_each(region.bufs, index)
         factor = cast(nest.translate(scale, known), held.dtype)
-        return store_each(region.bufs, index, (Binary("*", held, factor, held.dtype),))
+        scaled = store_each(region.bufs, index, (Binary("*", held, factor, held.dtype),))
+        return when(nest.exists(known, DimKind.CC, DimKind.PS), scaled)
 
     out = close_over(nest, region, scope, each)
     for lane in reversed(region.lanes):

@@ -219,7 +219,11 @@ def _step(nest: Nest, number: int, scope: Scope) -> list[Stmt]:
     copies = plan_copies(nest, number, scope)
     computed = {b for n in computed_at(nest, number) for b in n.stage.written}
     for copy in copies:
-        if copy.dst.buf.space is Space.RM and copy.staging.buffer not in nest.states:
+        if copy.staging.buffer in nest.states:
+            # the tile outlives the step, and serves all that read it
+            live[copy.key] = copy.dst
+            continue
+        if copy.dst.buf.space is Space.RM:
             out.append(Alloc(copy.dst.buf))
         if copy.staging.buffer in computed:
             continue

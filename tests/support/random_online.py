@@ -208,6 +208,14 @@ class _Drawing:
             out.append(self.place(b, rank) if b in inside or copied else "^")
         return ", ".join(out)
 
+    def split(self, view: Program, stage: Stage, threads: int) -> Section:
+        """Steps that only say whether threads split the stage: that decides what is around its box."""
+        cut, n = ", ".join("^" for _ in stage.dims), len(stage.dims)
+        cores = ", ".join("THR.x" if d == n - 1 and threads > 1 else "^" for d in range(n))
+        groups = (", ".join("^" for _ in f(stage)) for f in (view.inputs, view.outputs))
+        lines = [f"(de-)comp( {cut} ) ( {' ; '.join(groups)} ) ( {cores} )"]
+        return _section(stage.name, lines, self.sections[stage.name])
+
     def fill(
         self, d: RandomOnline, view: Program, stage: Stage, name: str, part: Part | None, threads: int
     ) -> None:
@@ -226,20 +234,15 @@ class _Drawing:
         for inner in [s for s in self.program.stages if d.readers.get(s.name) == name]:
             how = self.sections[inner.name].how
             assert isinstance(how, Within)
-            # the split of threads decides what is around the box: these steps say that there is one
-            shared = _section(
-                inner.name,
-                steps_of(self.rng, view, inner, self.machine, inner=True),
-                self.sections[inner.name],
-            )
-            one = Inner(inner, shared, how, draft, plan)
+            wanted = self.rng.choice((threads, threads, threads, 1, max(1, threads // 2)))
+            split = self.split(view, inner, wanted)
+            one = Inner(inner, split, how, draft, plan)
             if any(misplaced(one)):
                 continue
             try:
                 seen = view_inside(one, cpu=cpu, part=part)
             except InnerError:
                 continue
-            wanted = self.rng.choice((threads, threads, threads, 1, max(1, threads // 2)))
             lines = steps_of(self.rng, seen.program, seen.stage, self.machine, inner=True, threads=wanted)
             drawn = _section(inner.name, lines, self.sections[inner.name])
             mine = {b for s in self.program.stages if d.readers.get(s.name) == inner.name for b in s.written}
@@ -276,9 +279,10 @@ def _host(g: _Drawing, stage: Stage) -> list[str]:
         return rng.randint(-(-tiles[n] // most), tiles[n])
 
     j = len(tiles) - 1
-    lines = [
-        step({0: (tile(0), "BLK.x")} | ({1: (tile(1), "BLK.y")} if j > 1 and g.chance(0.2) else {}), nothing)
-    ]
+    blocks = {0: (tile(0), "BLK.x")}
+    if j > 1 and g.chance(0.2):
+        blocks[1] = (tile(1), "BLK.y")
+    lines = [step(blocks, nothing)]
     at = f"( {g.entries(g.program, stage, inside)} ; {held if g.chance(0.9) else '^'} )"
     lines.append(step({j: (rng.choice((tile(j), max(1, tiles[j] // 3), 1, tiles[j])), "FOR.1")}, at))
     if not cpu:
