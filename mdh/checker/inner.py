@@ -259,8 +259,7 @@ def view_inside(one: Inner, *, cpu: bool, part: Part | None = None) -> View:
     shared = one.space is Space.SM or one.known_to_all
     levels = _levels_around(one.reader, one.step, shared=shared, cpu=cpu)
     box = box_of(one.draft.program, one.stage, axes, along)
-    passed = part.passed if carried is not None and part is not None else {}
-    return View(inner_view(one.draft.program, one.stage, axes, box, level_turns(levels), passed), box)
+    return View(inner_view(one.draft.program, one.stage, axes, box, level_turns(levels)), box)
 
 
 def _levels_around(plan: StagePlan, step: int, *, shared: bool, cpu: bool) -> list[Level]:

@@ -30,8 +30,6 @@ def placed(one: Inner, part: Part | None, carried: dict[str, Tile]) -> str:
     """Enters the tiles of a stage of the pass; says why they cannot be where they are."""
     assert one.stage.carried is not None and part is not None and one.step is not None
     tile = one.copies(one.outputs[0])[0].tile
-    if one.stage.carried.counts and not part.passed:
-        return "the loops of the pass do not count points in the C's order"
     why = unfit_place(one.reader, one.step, tile, part, one.stage.carried.host)
     carried.update(dict.fromkeys(one.stage.carried.arrays, tile))
     return why

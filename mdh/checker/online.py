@@ -2,17 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from math import prod
 
 from mdh.checker.subject import at, listed
 from mdh.decompose.image import image
 from mdh.decompose.regions import openings, run_start
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.hardware import Space
-from mdh.ir.affine import Affine, to_expr
-from mdh.ir.carried import AFTER, BEFORE
-from mdh.ir.dtype import I32
-from mdh.ir.expr import Binary, Const, Expr, Select
+from mdh.ir.affine import Affine
 from mdh.ir.inner import Side
 from mdh.ir.layout import Level
 from mdh.ir.online import Joined, online
@@ -108,12 +104,11 @@ class PassError(Exception):
 class Part:
     """The part of a pass that a turn of the host's loops takes: step: index of the step in whose body it is
     computed. sides: by reduced dimension of the host. outside: variables of units and loops that stay as they
-    are during the pass. passed: the values of BEFORE and AFTER; none if its loops do not count points."""
+    are during the pass."""
 
     step: int
     sides: Mapping[str, Side]
     outside: frozenset[str]
-    passed: Mapping[str, Expr]
 
 
 def part_of(plan: StagePlan, label: int, *, cpu: bool) -> Part:
@@ -138,27 +133,7 @@ def part_of(plan: StagePlan, label: int, *, cpu: bool) -> Part:
     _held(plan, first, place, cpu=cpu)
     during = {it.var for it in items[first:] if isinstance(it, Level)}
     outside = frozenset(lv.var for lv in plan.tiles.levels.all) - during
-    return Part(step, sides, outside, _passed(plan, sides, place))
-
-
-def _passed(plan: StagePlan, sides: Mapping[str, Side], place: int) -> dict[str, Expr]:
-    """How many points of the reduced dimensions the pass has passed, if it goes along one of them in C's
-    order, and takes all of the others in each turn."""
-    extents = {d.name: d.extent for d in plan.stage.dims if d.name in sides}
-    cut = [name for name, side in sides.items() if side.corner.terms]
-    loops = [it.var for it in plan.tiles.order[:place] if isinstance(it, Level)]
-    rest = prod(n for name, n in extents.items() if name not in cut)
-    if len(cut) > 1 or any(sides[n].extent < extents[n] for n in sides if n not in cut):
-        return {}
-    if not cut:
-        return {BEFORE: Const(0, I32), AFTER: Const(rest, I32)}
-    side, n = sides[cut[0]], extents[cut[0]]
-    weights = [side.corner.coefficient(v) for v in loops if v in side.corner.names]
-    if weights != sorted(weights, reverse=True) or weights[-1] != side.extent:
-        return {}
-    begin, end = to_expr(side.corner), to_expr(side.corner.shift(side.extent))
-    end = Select(Binary("<", end, Const(n, I32), I32), end, Const(n, I32), I32)
-    return {k: Binary("*", e, Const(rest, I32), I32) for k, e in ((BEFORE, begin), (AFTER, end))}
+    return Part(step, sides, outside)
 
 
 def _side(plan: StagePlan, d: int, place: int) -> Side:

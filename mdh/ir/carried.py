@@ -12,8 +12,7 @@ class Carried:
 
     buffer: the array that they stand in. start: what they begin at. beside: arrays that the stage writes at
     the same places, for the stages that read its results, and what these begin at, if anything. along: its
-    reduced dimensions, each with the dimension of the host that it goes along. counts: whether it must know
-    how many points the pass has passed.
+    reduced dimensions, each with the dimension of the host that it goes along.
     """
 
     host: str
@@ -21,7 +20,6 @@ class Carried:
     start: Const
     beside: tuple[tuple[str, Const | None], ...]
     along: tuple[tuple[str, str], ...]
-    counts: bool = False
 
     @property
     def arrays(self) -> tuple[str, ...]:
@@ -30,11 +28,6 @@ class Carried:
     @property
     def starts(self) -> tuple[tuple[str, Const | None], ...]:
         return ((self.buffer, self.start), *self.beside)
-
-
-BEFORE, AFTER = "pass.before", "pass.after"
-"""The variables that stand for the number of points before the part of the pass, and with it. No C name is
-like these."""
 
 
 @dataclass(frozen=True, slots=True)

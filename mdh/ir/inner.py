@@ -100,12 +100,11 @@ def _side(program: Program, stage: Stage, o: Output, k: int, e: Expr, axis: Axis
 
 
 def inner_view(
-    program: Program, stage: Stage, tiles: Tiles, box: Mapping[str, Side], around: Sequence[Turns],
-    passed: Mapping[str, Expr] = {},
-) -> Program:  # fmt: skip
+    program: Program, stage: Stage, tiles: Tiles, box: Mapping[str, Side], around: Sequence[Turns]
+) -> Program:
     """The program whose only stage fills the tiles, which stand for the arrays. around: the units and loops
-    that the corner of the box depends on. passed: how far a pass has come, if the stage is in one."""
-    values: dict[str, Expr] = {**passed} | {
+    that the corner of the box depends on."""
+    values: dict[str, Expr] = {
         n: to_expr(Affine.var(n) + side.corner) for n, side in box.items() if side.corner != Affine()
     }
     ranges = {x.var: (0, x.trips - 1) for x in (*program.loops, *around)}

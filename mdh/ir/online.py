@@ -10,6 +10,10 @@ Of `exp(s_j - t)` no value is above 1 while t is the largest s_j so far: it cann
 above -infinity, terms are taken at t = 0: they are zero, or NaN where s_j is NaN, as they are for any later
 t. If t stays -infinity, the C computes exp(-infinity + infinity), and the finished sum is NaN.
 
+A sum of squares `(x_j - m) * (x_j - m)`, where m is the mean of x_j, takes the distances from the first x_j.
+That is at most as far from m as all x_j together, so that what is lost when it is corrected in the end is
+within the bounds of sums in another order.
+
 Sources: Milakov and Gimelshein, "Online normalizer calculation for softmax", arXiv 1805.02867, 2018; Dao, Fu,
 Ermon, Rudra and Re, "FlashAttention", NeurIPS 2022.
 """
@@ -92,7 +96,7 @@ def _read_terms(o: Joining) -> None:
                 raise OnlineError(f"its terms need `{name}` as it is in the end", stage)
             if term.square is not None and term.square.of not in o.means:
                 of = term.square.of
-                o.means[of] = fresh(f"{of}_so_far", o.names), fresh(f"{of}_moved", o.names)
+                o.means[of] = fresh(f"{of}_first", o.names)
     both = (o.extrema & o.factors) | (o.means.keys() & (o.extrema | o.factors))
     if both:
         raise OnlineError(f"`{min(both)}` stands in terms in two ways", o.host)

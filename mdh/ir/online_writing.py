@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mdh.ir.carried import AFTER, BEFORE, Carried, Pass
+from mdh.ir.carried import Carried, Pass
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Var, loads, map_children, substitute
 from mdh.ir.online_terms import Exponent, OnlineError, Square, Term, cast
@@ -37,7 +37,7 @@ class Joining:
     names: set[str]
     terms: dict[tuple[str, int], Term]
     stored: dict[str, str]
-    means: dict[str, tuple[str, str]]
+    means: dict[str, str]
 
 
 def index_in_host(o: Joining, name: str) -> tuple[Expr, ...] | None:
@@ -73,7 +73,7 @@ def rewritten(o: Joining) -> Program:
     shapes = {b: o.program.buffer_of[b] for b in o.companions}
     arrays = [(name, s.of, s.dtype) for s, name in o.scales.items()]
     arrays += [(new, old, shapes[old].dtype) for old, new in o.stored.items()]
-    arrays += [(new, old, shapes[old].dtype) for old, each in o.means.items() for new in each]
+    arrays += [(new, old, shapes[old].dtype) for old, new in o.means.items()]
     more = tuple(Buffer(name, t, shapes[of].shape, temp=True) for name, of, t in arrays)
     stages = [_reading_stored(o, s) if s.name not in mine | inside | {o.host.name} else s for s in stages]
     return replace(o.program, stages=tuple(stages), buffers=(*o.program.buffers, *more), statements=())
@@ -109,7 +109,7 @@ def _in_terms(o: Joining, e: Expr) -> Expr:
     if e.buffer in o.factors:
         return Const(1.0, e.dtype)
     if e.buffer in o.means:
-        return replace(e, buffer=o.means[e.buffer][0])
+        return replace(e, buffer=o.means[e.buffer])
     return Select(_begun(o, e), e, Const(0.0, e.dtype), e.dtype) if e.buffer in o.extrema else e
 
 
@@ -155,7 +155,8 @@ def _companion(o: Joining, stage: Stage) -> Stage:
         raise OnlineError("it changes the finished result, and terms read it before", stage)
     begun: list[tuple[str, Const | None]] = [(name, None) for name in mine.values()]
     if out.buffer in o.means:
-        beside, begun = _mean(o, out, held, state), [(n, Const(0.0, t)) for n in o.means[out.buffer]]
+        name = o.means[out.buffer]
+        beside, begun = (Output(name, out.index, cast(_first_term(o, stage), t)),), [(name, None)]
     scale = _factor(o, o.terms[stage.name, 0])
     resumed = held if scale is None else Binary("*", held, scale, t)
     result = replace(
@@ -163,8 +164,7 @@ def _companion(o: Joining, stage: Stage) -> Stage:
     )
     own, others = ([d.name for d in s.dims if d.kind is DimKind.PW] for s in (stage, o.host))
     along = tuple(zip(own, others, strict=True))
-    counts = out.buffer in o.means
-    carried = Carried(o.host.name, out.buffer, start, tuple(begun), along, counts)
+    carried = Carried(o.host.name, out.buffer, start, tuple(begun), along)
     return _spared(stage, replace(stage, results=(result,), carried=carried))
 
 
@@ -180,21 +180,14 @@ def _scale(o: Joining, s: Scale, old: Load, new: Expr) -> Expr:
     return Select(Binary("&&", _begun(o, old), grows, I32), factor, Const(1.0, s.dtype), s.dtype)
 
 
-def _mean(o: Joining, out: Output, old: Load, new: Expr) -> tuple[Output, ...]:
-    """The mean of the points so far, and by how much the sum of squared distances from it has grown because
-    it moved: by the number of points times its own square (Chan, Golub and LeVeque, 1979)."""
-    so_far, moved = o.means[out.buffer]
-    t = old.dtype
-    before, after = (cast(Var(v, I32), t) for v in (BEFORE, AFTER))
-    grown = Load(moved, out.index, t)
-    far = Binary("-", Binary("/", old, before, t), Binary("/", new, after, t), t)
-    more = Binary("*", Binary("*", far, far, t), before, t)
-    some = Binary(">", Var(BEFORE, I32), Const(0, I32), I32)
-    total = Binary("+", grown, Select(some, more, Const(0.0, t), t), t)
-    return (
-        Output(moved, out.index, total),
-        Output(so_far, out.index, Binary("/", new, after, t)),
-    )
+def _first_term(o: Joining, stage: Stage) -> Expr:
+    """The first term of a sum, from which distances are taken instead of from the mean: it is known from the
+    start, and no farther from the mean than all terms together are."""
+    first: dict[str, Expr] = {d.name: Const(0, I32) for d in stage.dims if d.kind is DimKind.PW}
+    value = substitute(stage.results[0].values[0], first)
+    if any(x.buffer in s.written for x in loads(value) for s in o.inside):
+        raise OnlineError("its terms are computed in the same kernel, which keeps no first one", stage)
+    return value
 
 
 def _start(stage: Stage, r: Result) -> Const:
@@ -262,14 +255,18 @@ def _finishing(o: Joining, term: Term) -> Expr | None:
 
 
 def _about_mean(o: Joining, term: Term, square: Square) -> Expr:
-    """The sum of squared distances from what the C calls the mean."""
-    so_far, moved = (Load(n, square.index, o.program.buffer_of[square.of].dtype) for n in o.means[square.of])
-    t = so_far.dtype
-    count = math.prod(d.extent for d in o.host.dims if d.kind is DimKind.PW)
-    far = Binary("-", so_far, _value(o, square.of, square.index), t)
-    rest = Binary("*", Binary("*", far, far, t), Const(float(count), t), t)
-    more = Binary("*", Binary("+", moved, rest, t), Const(square.weight, t), t)
-    return Binary("+", Var(component(0), term.dtype), cast(more, term.dtype), term.dtype)
+    """The sum of squared distances from what the C calls the mean, from those from the first term."""
+    t = o.program.buffer_of[square.of].dtype
+    first, total = (Load(n, square.index, t) for n in (o.means[square.of], square.of))
+    count = Const(float(math.prod(d.extent for d in o.host.dims if d.kind is DimKind.PW)), t)
+    far = Binary("-", first, _value(o, square.of, square.index), t)
+    moved = Binary("-", total, Binary("*", count, first, t), t)
+    twice = Binary("+", Binary("+", moved, moved, t), Binary("*", count, far, t), t)
+    more = Binary("*", Binary("*", far, twice, t), Const(square.weight, t), t)
+    out = Binary("+", Var(component(0), term.dtype), cast(more, term.dtype), term.dtype)
+    zero = Const(0.0, term.dtype)
+    wrong = Binary("<" if square.weight > 0 else ">", out, zero, I32)
+    return Select(wrong, zero, out, term.dtype)
 
 
 def _ended(o: Joining, term: Term, state: Expr, at: Mapping[str, Expr]) -> Expr:

@@ -72,7 +72,9 @@ def _copy(nest: Nest, node: Node, staging: Staging, scope: Scope, slots: int, nu
         buf = Buf(nest.fresh(f"{tile.buffer}_RM"), tile.space, dtype, shape, strides, align=VECTOR_BYTES)
         return StagedCopy(staging, key, Instance(buf, tile.axes), src)
     # copies of copies in shared memory (packing at two levels) have names of their own
-    suffix = f"{number if number > 1 else ''}{2 if src.buf.space is Space.SM else ''}"
+    alike = [n for n in nest.tiles.copies if (n.step, n.tile.buffer) == (node.step, tile.buffer)]
+    again = "" if src.buf.space is not Space.SM else "2" if len(alike) == 1 else "_again"
+    suffix = f"{number if number > 1 else ''}{again}"
     stage = f"_{nest.stage.name}" if nest.within else ""
     name = f"{tile.buffer}{stage}_SM{suffix}"
     piped = nest.declarations.with_slots(name, shape, strides) if slots == 1 else None
