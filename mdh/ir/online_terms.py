@@ -263,8 +263,20 @@ def _square(reader: _Reader, value: Expr) -> Square | None:
 
 def _varies(reader: _Reader, value: Expr, t: Load) -> OnlineError:
     """That the factor of a term depends on the term, with two terms if numbers show it."""
-    why = f"what its terms change by with `{t.buffer}` is not known to be the same for all of them"
-    return OnlineError(why, reader.stage, witness(value, t))
+    found = witness(value, t)
+    if not found:
+        why = (
+            f"what its terms are multiplied by when `{t.buffer}` changes is not known to be the same for all"
+        )
+        return OnlineError(why, reader.stage)
+    shown = dict(found)
+    terms = []
+    for n in ("first", "second"):
+        read = [(k, v) for k, v in found if k.endswith(f" of the {n} term") and not k.startswith("factor")]
+        at = ", ".join(f"`{k.split()[0]}` is {v:g}" for k, v in read)
+        terms.append(f"by {shown[f'factor of the {n} term']:.6g} where {at}")
+    moved = f"when `{t.buffer}` goes from {found[0][1]:g} to {found[1][1]:g}"
+    return OnlineError(f"terms change differently: {moved}, {' and '.join(terms)}", reader.stage, found)
 
 
 def _renamed(reader: _Reader, of: Stage, t: Load) -> dict[str, Expr]:
