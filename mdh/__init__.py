@@ -7,6 +7,7 @@
     tuned = mdh.tune("matmul.c", "matmul.mdh", "cuda:0", budget="5m")
     C = mdh.tc("def mm(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }").mm(A, B)
     C = mdh.einsum("bmk,bkn->bmn", A, B)
+    layer = mdh.torch.op("mine::layer", "layer.c")
 
 Names are loaded when they are first used: `import mdh` costs nothing.
 """
@@ -15,11 +16,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mdh import jax, torch
     from mdh.api.autotune import autotune
     from mdh.api.compile import check, compile
     from mdh.api.definitions import c, diesel, tc
     from mdh.api.einsums import einsum
     from mdh.api.kernel import Kernel
+    from mdh.api.loading import load
     from mdh.api.opening import open
     from mdh.api.tune import tune
     from mdh.api.tune_over import tune_over
@@ -37,8 +40,11 @@ __all__ = [
     "compile",
     "diesel",
     "einsum",
+    "jax",
+    "load",
     "open",
     "tc",
+    "torch",
     "tune",
     "tune_over",
     "warnings",
@@ -50,6 +56,7 @@ _HOMES = {
     "compile": "mdh.api.compile",
     "diesel": "mdh.api.definitions",
     "einsum": "mdh.api.einsums",
+    "load": "mdh.api.loading",
     "open": "mdh.api.opening",
     "tc": "mdh.api.definitions",
     "tune": "mdh.api.tune",
@@ -59,9 +66,18 @@ _HOMES = {
     "Failed": "mdh.diagnostics",
     "Source": "mdh.source",
 }
+_MODULES = ("jax", "torch")
+"""Modules that import a framework of the same name."""
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        try:
+            return import_module(f"mdh.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != name:
+                raise
+            raise AttributeError(f"mdh.{name} needs {name}: pip install 'mdh[{name}]'") from error
     if name not in _HOMES:
         raise AttributeError(f"module 'mdh' has no attribute '{name}'")
     value = getattr(import_module(_HOMES[name]), name)

@@ -130,6 +130,11 @@ def machine_names() -> tuple[str, ...]:
     return tuple(sorted(p.stem for p in map(Path, os.listdir(_FOLDER)) if p.suffix == ".toml"))
 
 
+def machine_file(name: str) -> Path:
+    """The file of a machine that comes with mdh."""
+    return _FOLDER / f"{name}.toml"
+
+
 def load_machine(name_or_path: str | Path) -> Machine:
     """A machine by its name, or by the path of a file of schema `mdh.machine/1`.
 
@@ -149,7 +154,7 @@ def load_machine(name_or_path: str | Path) -> Machine:
 
 @cache
 def _shipped(name: str) -> Machine:
-    return read_machine(_source(_FOLDER / f"{name}.toml"))
+    return read_machine(_source(machine_file(name)))
 
 
 def _source(path: Path) -> Source:

@@ -25,7 +25,7 @@ from mdh.lower.run import lower
 from mdh.machine import Machine
 from mdh.schedule.binding import bind
 from mdh.schedule.cases import demand_one
-from mdh.schedule.model import Schedule
+from mdh.schedule.model import Library, Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
@@ -118,7 +118,7 @@ class Pipeline:
         named = {s.name for s in sections}
         left = () if None in named else tuple(s.name for s in program.stages if s.name not in named)
         default, made = None, given is not None and given.derived
-        if not made and (left or any(s.derived for s in sections)):
+        if not made and (left or any(s.derived and not isinstance(s.how, Library) for s in sections)):
             default = default_for(program, machine, target, deterministic=deterministic, given=given)
         chosen = given or default
         assert chosen is not None

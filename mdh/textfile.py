@@ -17,7 +17,11 @@ SCHEDULE_LIMIT = 1 << 17
 """Bytes. The largest hand-written nests are a few kilobytes; a file beyond this is not what it seems. A
 schedule of a hundred stages takes a third of its limit, and parsing it all stays under a second."""
 
+SAVED_LIMIT = 1 << 20
+"""Of a saved kernel, which holds a program and a schedule."""
+
 _TOO_LARGE = {
+    SAVED_LIMIT: "is this the right file? mdh writes smaller ones",
     C_LIMIT: "give the loop nest alone, without generated data",
     SCHEDULE_LIMIT: "is this the right file? A schedule of a hundred stages needs a third of the limit",
 }

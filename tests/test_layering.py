@@ -22,6 +22,7 @@ LAYERS = (
         "mdh.passwords",
         "mdh.printable",
         "mdh.schema",
+        "mdh.shown",
         "mdh.wording",
         "mdh.include",
     ),
@@ -36,7 +37,7 @@ LAYERS = (
     ("mdh.decompose",),
     ("mdh.cost", "mdh.reference.c"),
     ("mdh.frontend", "mdh.schedule", "mdh.reference.slicing"),
-    ("mdh.schedule.default", "mdh.reference"),
+    ("mdh.schedule.default", "mdh.reference", "mdh.gradient"),
     ("mdh.checker",),
     ("mdh.lower.passes",),
     ("mdh.lower",),
@@ -44,6 +45,7 @@ LAYERS = (
     ("mdh.device",),
     ("mdh.verify",),
     ("mdh.pipeline",),
+    ("mdh.fixing",),
     ("mdh.default_device",),
     ("mdh.results",),
     ("mdh.report", "mdh.tuner.runtime", "mdh.tuner.space"),
@@ -55,6 +57,9 @@ LAYERS = (
     ("mdh.tuner",),
     ("mdh.compare",),
     ("mdh.api",),
+    ("mdh.editor",),
+    ("mdh.operators",),
+    ("mdh.jax", "mdh.torch"),
     ("mdh.cli",),
     ("mdh.__main__",),
 )
@@ -71,13 +76,19 @@ DOORS = {
     "sqlalchemy": ("mdh.tuner.search.",),
     "threadpoolctl": ("mdh.tuner.runtime.",),
     "distributed": ("mdh.tuner.cluster.",),
-    "torch": ("mdh.compare.by_torch.",),
+    "torch": ("mdh.compare.by_torch.", "mdh.torch."),
+    "jax": ("mdh.jax.",),
     "typer": ("mdh.cli.",),
     "rich": ("mdh.cli.",),
     "msgspec": ("mdh.schema.",),
     "opt_einsum": ("mdh.frontend.einsum.",),
+    "pygls": ("mdh.editor.server.",),
+    "lsprotocol": ("mdh.editor.server.",),
 }
-HEAVY = ("numpy", "islpy", "pycparser", "pcpp", "pyopencl", "cupy", "rich", "ml_dtypes", "optuna", "msgspec")
+HEAVY = (
+    "numpy", "islpy", "pycparser", "pcpp", "pyopencl", "cupy", "rich", "ml_dtypes", "optuna", "msgspec",
+    "torch", "jax", "pygls",
+)  # fmt: skip
 ARRAYS = ("numpy", "ml_dtypes")
 """Array libraries may be imported wherever arrays are handled: they have no one door."""
 

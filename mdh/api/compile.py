@@ -10,8 +10,8 @@ from typing import Any
 
 from mdh.api.explained import explained
 from mdh.api.kernel import Kernel
-from mdh.api.options import of_type, shown, with_arrays
-from mdh.api.texts import Text, read_given
+from mdh.api.options import of_type, shown, with_arrays, with_libraries
+from mdh.api.texts import ReadTexts, Text, read_given
 from mdh.default_device import default_device
 from mdh.device.api import open_device
 from mdh.device.machines import machine_called
@@ -36,6 +36,7 @@ def compile(
     strict_fp: bool = False,
     deterministic: bool = False,
     allow: Sequence[str] = (),
+    libraries: bool = False,
     holes: Mapping[str, int | str] = {},
     constants: Mapping[str, Any] = {},
     patterns: Mapping[str, Any] = {},
@@ -53,9 +54,9 @@ def compile(
     at its first call, or by `build`. `holes` gives values to the schedule's named holes. If no size is left
     out, everything but a table is checked and built now, else at the first call with new sizes.
 
-    `allow` names what schedules may do to numbers:
-    `allow=("tf32",)` lets them round f32 factors. `hook` is called after each stage of the pipeline.
-
+    `allow` names what schedules may do to numbers: `allow=("tf32",)` lets them round f32 factors. With
+    `libraries`, the default schedule and `tune` may call libraries such as OpenBLAS; a schedule that names
+    one always may. `hook` is called after each stage of the pipeline.
     `constants` makes constants of array parameters, `constants={"C": array}`: loops that the schedule
     unrolls over them become code without their zeros, and calls leave the arrays out. `patterns` says of
     array parameters only where they are zero: calls then give the other elements, in order.
@@ -68,22 +69,47 @@ def compile(
     Python type.
     """
     with explained():
-        _check_options(function, hook)
-        defines = with_arrays(defines, constants, patterns)
-        given = read_given(file, schedule, defines, holes, hook, function, strict_fp, deterministic, allow)
-        heading = read_heading(given.source, defines=given.bound, function=function, opens=given.opens)
-        said = {name: n for name, n in given.said.items() if name in heading.parameters}
-        heading = replace(heading, fixed={**heading.fixed, **said})
-        sizes = free_sizes(given.source, defines=given.bound, function=function, opens=given.opens)
+        read = read_texts(
+            file, schedule, defines=defines, function=function, strict_fp=strict_fp,
+            deterministic=deterministic, allow=allow, libraries=libraries, holes=holes, constants=constants,
+            patterns=patterns, hook=hook,
+        )  # fmt: skip
         opened, tuned = _opened(device), None
         if tune is not None:
-            demand_closed(given.opens)
+            demand_closed(read.given.opens)
             # the tuner takes longer to import than all else here
             tuned = import_module("mdh.api.autotuner").autotuner(opened, tune)
-        kernel = Kernel(given, opened, heading, sizes, hook, tuned)
-        if not sizes:
+        kernel = Kernel(read, opened, hook, tuned)
+        if not read.sizes:
             kernel.prepare()
     return kernel
+
+
+def read_texts(
+    file: Text,
+    schedule: Text | None = None,
+    *,
+    defines: Mapping[str, str | int | OpenSize] = {},
+    function: str | None = None,
+    strict_fp: bool = False,
+    deterministic: bool = False,
+    allow: Sequence[str] = (),
+    libraries: bool = False,
+    holes: Mapping[str, int | str] = {},
+    constants: Mapping[str, Any] = {},
+    patterns: Mapping[str, Any] = {},
+    hook: Hook = silent,
+) -> ReadTexts:
+    """What `compile` knows before a device is opened; its options are those of `compile`."""
+    _check_options(function, hook)
+    defines = with_arrays(defines, constants, patterns)
+    words = with_libraries(allow, libraries=libraries)
+    given = read_given(file, schedule, defines, holes, hook, function, strict_fp, deterministic, words)
+    heading = read_heading(given.source, defines=given.bound, function=function, opens=given.opens)
+    said = {name: n for name, n in given.said.items() if name in heading.parameters}
+    heading = replace(heading, fixed={**heading.fixed, **said})
+    sizes = free_sizes(given.source, defines=given.bound, function=function, opens=given.opens)
+    return ReadTexts(given, heading, tuple(sizes))
 
 
 def check(
@@ -97,6 +123,7 @@ def check(
     strict_fp: bool = False,
     deterministic: bool = False,
     allow: Sequence[str] = (),
+    libraries: bool = False,
     holes: Mapping[str, int | str] = {},
     constants: Mapping[str, Any] = {},
     patterns: Mapping[str, Any] = {},
@@ -107,7 +134,7 @@ def check(
     `file` and `schedule` are paths or Sources. Without a schedule the default one is derived. `machine` is a
     name, a path or a Machine; by default it is the one that the schedule's header names. `target` is by
     default the machine's first one. `defines` binds sizes and macros, `holes` the schedule's named holes,
-    `allow` names what it may do to numbers. `constants` and `patterns`: as of `mdh.compile`.
+    `allow` names what it may do to numbers. `libraries`, `constants` and `patterns`: as of `mdh.compile`.
 
     Raises Failed with every diagnostic found, and TypeError for an option of a wrong Python type.
     """
@@ -115,7 +142,8 @@ def check(
         _check_options(function, hook)
         of_type("target", target, (str, NoneType), "`cuda`, `opencl` or `c`")
         defines = with_arrays(defines, constants, patterns)
-        given = read_given(file, schedule, defines, holes, hook, function, strict_fp, deterministic, allow)
+        words = with_libraries(allow, libraries=libraries)
+        given = read_given(file, schedule, defines, holes, hook, function, strict_fp, deterministic, words)
         chosen = _machine(machine, given.schedule, target)
         return given.single.checked(Pipeline(hook), chosen, target or chosen.targets[0])[1]
 

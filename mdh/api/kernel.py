@@ -3,19 +3,20 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from os import PathLike
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mdh.api.arguments import scalar_of
 from mdh.api.explained import add_notes, explained
+from mdh.api.notebook import plan_page
 from mdh.api.passing import by_place, in_order
 from mdh.api.shaped import MOST_SHAPES, Key, Shaped, is_plain, key_of
-from mdh.api.texts import GivenTexts
+from mdh.api.texts import GivenTexts, ReadTexts
 from mdh.api.variant import Variant
 from mdh.device.faults import faults_of
 from mdh.device.protocols import Device, Executable
 from mdh.diagnostics import Diagnostic, Failed, labels_at
-from mdh.frontend.heading import Heading
 from mdh.frontend.open_program import closed
 from mdh.ir.dtype import I64
 from mdh.ir.open_size import OpenSize
@@ -25,6 +26,9 @@ from mdh.pipeline import Hook, Pipeline
 from mdh.schedule.model import SizeCase
 from mdh.schedule.printer import print_schedule
 from mdh.source import Span
+
+if TYPE_CHECKING:
+    from mdh.report.measurement import Timing
 
 Tuned = Callable[[GivenTexts], GivenTexts]
 _MOST_OPEN_VARIANTS = 256
@@ -36,25 +40,24 @@ class Kernel:
     returns them. Sizes may be left out: they are bound, or the extents of the call's arrays. Results of
     languages that name them may be left out, too: they are allocated where the first array of the call lies.
 
-    name: the C function's name. parameters: their names. sizes: those that each call binds, in order.
-    variants: the function at sizes, by tuple of sizes; those that differ in open sizes alone share what was
-    built. With a table, the first case whose ranges take the sizes of a call serves it. On a GPU, a call on
-    arrays in device memory runs on their
-    stream and may return before the work is done, like calls of their libraries. Every other call returns
+    texts: what the kernel is made of. name: the C function's name. parameters: their names. sizes: those that
+    each call binds, in order. variants: the function at sizes, by tuple of sizes; those that differ in open
+    sizes alone share what was built. With a table, the first case whose ranges take the sizes of a call
+    serves it. On a GPU, a call on arrays in device memory runs on their stream and may return before the work
+    is done, like calls of their libraries. Every other call returns
     when the work is done. Threads may share a kernel. A forked process cannot use it: it raises Failed D107.
     """
 
     def __init__(
         self,
-        given: GivenTexts,
+        texts: ReadTexts,
         device: Device,
-        heading: Heading,
-        sizes: Sequence[str],
         hook: Hook,
         tuned: Tuned | None = None,
     ) -> None:
         """tuned: replaces the schedule before anything is built; None: it stays."""
-        self.device = device
+        given, heading, sizes = texts.given, texts.heading, texts.sizes
+        self.device, self.texts = device, texts
         self.name, self.parameters = heading.name, heading.parameters
         self._open = frozenset(given.opens)
         self.sizes = tuple(p for p in self.parameters if p in {*sizes, *self._open})
@@ -101,6 +104,11 @@ class Kernel:
             add_notes(failed)
             raise
 
+    @property
+    def takes_all(self) -> bool:
+        """Whether a call may give all parameters by place, in their order."""
+        return self._count >= 0
+
     def bind(self, /, *args: Any, **named: Any) -> Callable[[], Any]:
         """`run = kernel.bind(A, B, C)`: the call with its arguments checked once. `run()` computes it again
         with what the arrays then hold and returns the outputs; their memory must stay where it is, which
@@ -125,6 +133,56 @@ class Kernel:
             # no call needs the report
             text: str = import_module("mdh.report.text").plan_text(plan, self._pipeline.lower(plan))
             return text
+
+    @property
+    def source(self) -> str:
+        """The text of the kernels that the last new sizes were built as. Raises Failed A101 if there are
+        none."""
+        return self._latest().source
+
+    @property
+    def schedule(self) -> str:
+        """The schedule of these kernels."""
+        return self._latest().schedule
+
+    def time(self, /, *args: Any, samples: int = 10, **named: Any) -> "Timing":
+        """The times of a call with these arguments: one call after another, and such before which the caches
+        were evicted. Each computes again, into the same arrays. Raises Failed as the call does."""
+        with explained():
+            placed = in_order(self._heading, self.sizes, args, named)
+            variant = self._variant_of(placed)
+            bound = variant.binder.bind(variant.with_results(placed))
+            call = variant.built.call(bound.arrays, bound.scalars)
+
+            def sample() -> tuple[float | None, float]:
+                one = call.sample()
+                return one.device, one.wall
+
+            found: Timing = import_module("mdh.report.measurement").measure(
+                sample, self.device.flush, samples
+            )
+            return found
+
+    def save(self, folder: str | PathLike[str]) -> None:
+        """Writes the kernels that the last new sizes were built as into a folder: that of `mdh compile`,
+        which needs no mdh, and what `mdh.load(folder)` needs. Raises Failed F111, and A101 if there are
+        none."""
+        with explained():
+            import_module("mdh.api.saving").save(self.texts.given, self.sizes, self._latest(), folder)
+
+    def _repr_html_(self) -> str | None:
+        """The picture of these kernels, which notebooks show. None: there are none yet."""
+        if not self.variants:
+            return None
+        variant = self._latest()
+        return plan_page(variant.plan, variant.built.text)
+
+    def _latest(self) -> Variant:
+        if not self.variants and self.sizes:
+            headline = f"`{self.name}` is not built: no call has told {', '.join(self.sizes)}"
+            hint = f"kernel.specialise({', '.join(f'{n}=64' for n in self.sizes)})"
+            raise Failed(Diagnostic("A101", headline, help=hint))
+        return next(reversed(self.variants.values()), None) or self._variant(())
 
     def shaped(self, args: tuple[Any, ...]) -> Shaped | None:
         """The calls on arrays of these types and shapes, and with these integers where they may be sizes;

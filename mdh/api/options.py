@@ -12,6 +12,7 @@ from mdh.diagnostics import Failed, fail
 from mdh.frontend.consent import consented
 from mdh.frontend.constant_arrays import constant_text, refused
 from mdh.ir.open_size import OpenSize
+from mdh.ir.program import CALLS
 
 _SHOWN = 120
 """The most characters of a value in a message."""
@@ -96,6 +97,13 @@ def allowed_of(given: Any) -> tuple[str, ...]:
     for word in given:
         of_type("allow", word, str, 'a tuple of names, ("tf32",)')
     return consented(given)
+
+
+def with_libraries(allow: Any, *, libraries: Any) -> Any:
+    """What schedules may do, and with `libraries` that they may call them. Raises TypeError for a value that
+    is no bool."""
+    of_type("libraries", libraries, bool, "True or False")
+    return (*allow, CALLS) if libraries and isinstance(allow, (tuple, list, set, frozenset)) else allow
 
 
 def _bound(option: str, given: Any, code: str, example: str) -> dict[str, str | int]:

@@ -7,6 +7,7 @@ from os import PathLike, fspath
 from mdh.api.options import allowed_of, defines_of, holes_of, of_type
 from mdh.diagnostics import fail
 from mdh.frontend.constant_sizes import sizes_of_constants
+from mdh.frontend.heading import Heading
 from mdh.frontend.open_defines import Defines, parameters_of, split_defines, with_ranges
 from mdh.ir.open_size import OpenSize
 from mdh.ir.plan import Plan
@@ -83,6 +84,15 @@ class GivenTexts:
         program = self.read(run)
         found = run.check(program, self.schedule, machine, target, deterministic=self.deterministic)
         return program, found.plan
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTexts:
+    """Texts, the heading of their function, and the sizes that no define binds, in order."""
+
+    given: GivenTexts
+    heading: Heading
+    sizes: tuple[str, ...]
 
 
 def read_given(

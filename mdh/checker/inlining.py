@@ -13,7 +13,8 @@ from mdh.ir.program import Program, Stage
 from mdh.machine import Machine
 from mdh.poly.inlining import Inlined, inlined
 from mdh.poly.recomputation import computed_twice
-from mdh.schedule.model import Caret, How, Mem, Schedule, Section
+from mdh.schedule.model import Caret, How, Library, Mem, Schedule, Section
+from mdh.schedule.printer import print_how
 
 CODE = "K119"
 ONCE = "K122"
@@ -51,7 +52,7 @@ def staged(program: Program, schedule: Schedule, machine: Machine, default: Sche
     sections, missing = [], []
     for stage, given in matched:
         section = given
-        if stage.name not in left:
+        if stage.name not in left or isinstance(given.how, Library):
             section = replace(given, steps=(), fuses=(), wheres=(), derived=True)
         elif not given.derived:
             section = _adapted(before, found.program, left[stage.name], given)
@@ -109,12 +110,22 @@ def with_inline(program: Program, sections: Mapping[str, Section]) -> Inlined:
 
 
 def _idle(name: str, section: Section) -> Iterator[Diagnostic]:
-    """K110 for `@once` where nothing is inline."""
-    if section.how is How.KERNEL and not section.chosen:
+    """K110 for `@once` where nothing is inline, S158 for steps where a library computes."""
+    if (section.how is How.KERNEL or isinstance(section.how, Library)) and not section.chosen:
         for attr in section.attrs:
-            headline = f"`@{attr.name}` has no effect on stage `{name}`, which has a kernel of its own"
-            hint = "a kernel computes each point once: leave it out"
+            what, who = "has a kernel of its own", "a kernel"
+            if isinstance(section.how, Library):
+                what, who = "a call of a library computes", "a call"
+            headline = f"`@{attr.name}` has no effect on stage `{name}`, which {what}"
+            hint = f"{who} computes each point once: leave it out"
             yield Diagnostic(NO_EFFECT, headline, at(attr.span), help=hint)
+    steps = section.steps or section.fuses or section.wheres
+    if isinstance(section.how, Library) and steps and not section.chosen:
+        headline = f"stage `{name}` has steps, but no kernel: a call of a library computes it"
+        place = section.steps[0].span if section.steps else section.span
+        choice = f"stage {name} = ?{{steps, {print_how(section.how)}}}"
+        hint = f"leave them out, or let the tuner choose: `{choice}`"
+        yield Diagnostic(STEPS, headline, at(place, "no kernel has these"), help=hint)
 
 
 def _unfit(name: str, unfit: InliningError, section: Section) -> Diagnostic:

@@ -187,7 +187,8 @@ def view_for(whole: Whole, name: str, target: str, *, deterministic: bool) -> "V
     section = whole.sections[name]
     how = section.how
     assert isinstance(how, Within)
-    found = list(unknown_readers(whole.program, {name: section}))
+    known = {n: s for n, s in whole.sections.items() if n in (name, how.reader)}
+    found = list(unknown_readers(whole.program, known))
     if found:
         raise Failed(*found)
     program = whole.program

@@ -12,7 +12,7 @@ from mdh.ir.expr import Load, loads
 from mdh.ir.plan import StagePlan, Staging
 from mdh.ir.program import DimKind, Program, Result, Stage
 from mdh.ir.tile import Copy, Hold, nested
-from mdh.schedule.model import Section, Unit, Within
+from mdh.schedule.model import Library, Section, Unit, Within
 
 PLACE, ORDER = "K123", "K124"
 GRID_WIDE = {Combine.KERNEL, Combine.ATOMIC, Combine.TICKET, Combine.CLUSTER, Combine.STREAM}
@@ -93,6 +93,9 @@ def unknown_readers(program: Program, sections: Mapping[str, Section]) -> Iterat
             yield Diagnostic(PLACE, f"{headline}: no such stage has a kernel", at(how.span), help=hint)
         elif order.index(how.reader) <= order.index(name):
             yield Diagnostic(PLACE, f"{headline}: that stage does not come after it", at(how.span), help=hint)
+        elif how.reader in sections and isinstance(sections[how.reader].how, Library):
+            what = f"{headline}: a library computes that stage, and reads arrays"
+            yield Diagnostic(PLACE, what, at(how.span), help="leave `in` out")
 
 
 def misplaced(inner: Inner) -> Iterator[Diagnostic]:

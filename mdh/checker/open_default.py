@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from mdh.checker.fusing import stage_in, view_of
 from mdh.checker.inlining import with_inline
+from mdh.checker.library import hosts_of, with_calls
 from mdh.checker.loop_default import loops_in_default
 from mdh.checker.open_steps import bare, forms, outermost, unshared
 from mdh.checker.row_default import with_rows
@@ -26,6 +27,7 @@ from mdh.schedule.default.inlining import free_maps
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.default.simplest import simplest
 from mdh.schedule.model import How, Schedule, Section
+from mdh.schedule.printer import may_call
 
 Estimate = Callable[[Shape], float]
 """Seconds of a kernel for other extents."""
@@ -51,6 +53,10 @@ def default_for(
     by_name = {s.name: s for s in (*kernels, *inside.values()) if s.name is not None}
     free = by_name.keys() - known.keys() - {one.name for one in found.stages} - inside.keys()
     by_name = with_rows(found.program, by_name, free, machine, target, deterministic=deterministic)
+    if given is None or not given.loops:
+        # a loop whose iterations units share is one kernel
+        hosts = hosts_of([*known.values(), *by_name.values()])
+        by_name = with_calls(found.program, by_name, free - hosts, target, deterministic=deterministic)
     return replace(_schedule(program, machine, found, by_name.values()), loops=loops)
 
 
@@ -118,9 +124,9 @@ def _schedule(program: Program, machine: Machine, found: Inlined, kernels: Itera
 
 def with_free_maps(program: Program, known: Mapping[str, Section] = {}) -> Inlined:
     """The program with the stages that the user makes inline, and with maps that are free. Steps of the user
-    say what their stage reads, so the maps that it reads stay as they are."""
+    say what their stage reads, and a library reads arrays, so the maps that they read stay as they are."""
     wanted = with_inline(program, known)
-    steps = {name for name, section in known.items() if not section.derived}
+    steps = {name for name, section in known.items() if not section.derived or may_call(section.how)}
     read = {buffer for s in program.stages if s.name in steps for buffer in s.read}
     among = {s.name for s in program.stages if s.name not in known and not s.written & read}
     free = free_maps(wanted.program, among) if len(program.stages) > 1 else ()

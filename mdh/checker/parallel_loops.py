@@ -20,7 +20,20 @@ from mdh.ir.program import Program, Stage
 from mdh.machine import Machine
 from mdh.poly.parallel_loops import meeting, parallel_loops
 from mdh.schedule.canonical import canonical_section
-from mdh.schedule.model import Caret, Core, Hole, Mem, Schedule, Section, Step, TileEntry, Unit, Within
+from mdh.schedule.model import (
+    Caret,
+    Core,
+    Hole,
+    Library,
+    Mem,
+    Schedule,
+    Section,
+    Step,
+    TileEntry,
+    Unit,
+    Within,
+)
+from mdh.schedule.printer import print_how
 
 NAME, CODE = "S159", "K126"
 LAYERS = (Layer.BLK, Layer.THR)
@@ -185,7 +198,7 @@ def _unfit(x: Shared, why: str, help_: str) -> Diagnostic:
 
 def demand_kernels(loops: Sequence[Shared], sections: dict[str, Section]) -> None:
     """Raises Failed K126 if a stage of a loop is inline or computed `in` another stage, or computes another
-    stage. sections: by stage."""
+    stage, or is a call of a library. sections: by stage."""
     inside = {name: x for x in loops for name in x.loop.stages}
     found: list[Diagnostic] = []
     for name, section in sections.items():
@@ -195,6 +208,10 @@ def demand_kernels(loops: Sequence[Shared], sections: dict[str, Section]) -> Non
             headline = f"stage `{name}` is computed in `{how.reader}`, and loop `{x.loop.name}` shares one"
             hint = "leave `in` out, or the section of the loop"
             found.append(Diagnostic(CODE, headline, at(how.span), help=hint))
+        if isinstance(how, Library) and name in inside:
+            headline = f"a library computes stage `{name}`, and loop `{inside[name].loop.name}` is one kernel"
+            hint = f"leave `{print_how(how)}` out, or the section of the loop"
+            found.append(Diagnostic(CODE, headline, at(how.span or section.span), help=hint))
     if found:
         raise Failed(*found)
 

@@ -1,6 +1,7 @@
 """Runs the checker: takes a program, a schedule and a machine, and returns a plan or raises every reason
 against it."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mdh.checker.atoms import CODE as ATOM
@@ -10,6 +11,7 @@ from mdh.checker.holes import unbound_holes
 from mdh.checker.inlining import staged
 from mdh.checker.inner import Whole, with_inner
 from mdh.checker.inner_places import unknown_readers
+from mdh.checker.library import called
 from mdh.checker.online import renamed
 from mdh.checker.parallel_loops import (
     Shared,
@@ -34,7 +36,7 @@ from mdh.ir.program import Program, Stage
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.schedule.binding import bind
-from mdh.schedule.model import How, Schedule, Section, Within
+from mdh.schedule.model import How, Library, Schedule, Section, Within
 from mdh.schedule.printer import print_schedule
 
 
@@ -71,6 +73,9 @@ def check(
         if isinstance(section.how, Within):
             continue
         try:
+            if isinstance(section.how, Library):
+                plans.append(called(whole.program, stage, section, target, deterministic=deterministic))
+                continue
             draft = _draft(whole.program, stage, section, around.get(stage.name), seen, target, deterministic)
         except Failed as failed:
             found.extend(failed.diagnostics)
@@ -87,11 +92,8 @@ def check(
             written[stage.name] = _written(name, section, draft, around.get(stage.name))
     if found:
         raise Failed(*(d for n, d in enumerate(found) if d not in found[:n]))
-    sections = tuple(
-        renamed(written[stage.name], whole.stored) if stage.name in written else _unwritten(stage, s)
-        for stage, s in zip(program.stages, whole.sections, strict=True)
-    )
-    said = Schedule(sections, machine.name, program.name, loops=tuple(x.said for x in loops))
+    written = {name: renamed(section, whole.stored) for name, section in written.items()}
+    said = _said(program, whole.sections, written, machine, loops)
     inner = {name for name, section in by_name.items() if isinstance(section.how, Within)}
     computed = without(whole.program, inner)
     return Plan(
@@ -100,9 +102,16 @@ def check(
     )  # fmt: skip
 
 
-def _unwritten(stage: Stage, section: Section) -> Section:
-    """The section of a stage without steps."""
-    return Section(stage.name, (), how=section.how, attrs=section.attrs, derived=True)
+def _said(
+    program: Program, sections: Sequence[Section], written: Mapping[str, Section], machine: Machine,
+    loops: Sequence[Shared],
+) -> Schedule:  # fmt: skip
+    """The schedule as it is lowered. written: the sections that have steps."""
+    every = tuple(
+        written.get(stage.name, Section(stage.name, (), how=s.how, attrs=s.attrs, derived=True))
+        for stage, s in zip(program.stages, sections, strict=True)
+    )
+    return Schedule(every, machine.name, program.name, loops=tuple(x.said for x in loops))
 
 
 def _draft(

@@ -12,13 +12,15 @@ from mdh.cli import options as opt
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import keep_inputs, moved, read_schedule, write_text
-from mdh.cli.fix import Fixed, fixed
 from mdh.cli.job import load_program, load_schedule, make_plan, plan_of, say_default, schedule_words
 from mdh.cli.options import Request, Warned
 from mdh.cli.tables import default_table, table_plans, table_text
 from mdh.cli.trace import STAGES, Trace
+from mdh.cli.values import parse_sets
 from mdh.cli.warned import warn
+from mdh.cli.watch import WATCH, watch
 from mdh.diagnostics import Diagnostic, Failed, render_json
+from mdh.fixing import Fixed, fixed
 from mdh.ir.plan import InnerStage, Plan, StagePlan
 from mdh.pipeline import Checked
 from mdh.schedule.cases import Table, ranges_text, table_of
@@ -30,6 +32,7 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 FixOpt = Annotated[
     bool, typer.Option("--fix", help="Print the schedule, changed as warnings advise where that is legal.")
 ]
+WatchOpt = Annotated[bool, typer.Option(WATCH, help="Check again whenever a file changes; Ctrl-C ends.")]
 InPlaceOpt = Annotated[bool, typer.Option("--in-place", help="With --fix: write it back instead.")]
 
 
@@ -48,9 +51,11 @@ def check(
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
     allow: opt.AllowOpt = None,
+    libraries: opt.LibrariesOpt = False,
     deterministic: opt.DeterministicOpt = False,
     fix: FixOpt = False,
     in_place: InPlaceOpt = False,
+    watched: WatchOpt = False,
     output: opt.OutScheduleOpt = None,
     no_warnings: opt.NoWarningsOpt = False,
     warnings: opt.WarnOpt = None,
@@ -62,8 +67,11 @@ def check(
     line: CommandLine = ctx.obj
     request = Request(
         line, file, schedule, target, machine, device, tuple(define or ()), tuple(set_ or ()), function,
-        strict_fp, deterministic, tuple(allow or ()), Warned.asked(line, warnings, hidden=no_warnings),
+        strict_fp, deterministic, opt.allowed(allow, libraries=libraries),
+        Warned.asked(line, warnings, hidden=no_warnings),
     )  # fmt: skip
+    if watched:
+        watch(request)
     trace = Trace.of(line, tuple(dump or ()), time, STAGES[:3])
     _demand_schedule(request, fix=fix, in_place=in_place)
     given = default_table(request, trace, load_schedule(request, trace))
@@ -71,6 +79,14 @@ def check(
     if table is not None:
         _check_table(request, trace, table, fix=fix, output=output, json=json)
         return
+    _check_one(request, trace, given, fix=fix, in_place=in_place, output=output, json=json)
+
+
+def _check_one(
+    request: Request, trace: Trace, given: Schedule | None, *, fix: bool, in_place: bool, output: str | None,
+    json: bool,
+) -> None:  # fmt: skip
+    line, schedule = request.line, request.schedule
     _, checked = plan_of(request, trace, given)
     changed = None
     if schedule is not None:
@@ -87,9 +103,7 @@ def check(
         write_text(line, request.schedule, changed.text)
         log(f"wrote {request.schedule}")
     if output is not None:
-        keep_inputs(line, output, request.files, {Path(output): checked.plan.text})
-        write_text(line, output, checked.plan.text)
-        log(f"wrote {output}")
+        _write(request, output, checked.plan.text)
     if json:
         show_json(_as_json(checked, found, changed))
     else:
@@ -106,16 +120,19 @@ def _check_table(
     plans = table_plans(request, trace, table)[1]
     found = [warn(request, one.checked.plan) for one in plans]
     if output is not None:
-        text = table_text(table, plans)
-        keep_inputs(line, output, request.files, {Path(output): text})
-        write_text(line, output, text)
-        log(f"wrote {output}")
+        _write(request, output, table_text(table, plans))
     if json:
         rows = [_as_json(one.checked, f, None) for one, f in zip(plans, found, strict=True)]
         cases = [{"over": ranges_text(p.case), **_case_json(row)} for p, row in zip(plans, rows, strict=True)]
         show_json(ok("check", table=True, cases=cases))
     else:
         show("".join(f"{one.name}: {_text(one.checked)}" for one in plans))
+
+
+def _write(request: Request, output: str, text: str) -> None:
+    keep_inputs(request.line, output, request.files, {Path(output): text})
+    write_text(request.line, output, text)
+    log(f"wrote {output}")
 
 
 def _case_json(row: dict[str, object]) -> dict[str, object]:
@@ -135,7 +152,10 @@ def _demand_schedule(request: Request, *, fix: bool, in_place: bool) -> None:
 def _fixed(request: Request, checked: Checked) -> Fixed:
     assert request.schedule is not None
     given = parse_schedule(read_schedule(request.line, request.schedule))
-    return fixed(request, checked, given, partial(_check_sizes, request, checked.plan))
+    return fixed(
+        checked, given, parse_sets(request.line, request.sets), deterministic=request.deterministic,
+        demand_sizes=partial(_check_sizes, request, checked.plan), say=log,
+    )  # fmt: skip
 
 
 def _check_sizes(request: Request, plan: Plan, given: Schedule | None) -> None:
@@ -164,7 +184,7 @@ def _text(checked: Checked) -> str:
     steps = sum(len(s.steps) for s in (*plan.stages, *(x.plan for _, x in inside)))
     what = schedule_words(checked)
     names = ", ".join([
-        *(s.stage.name for s in plan.stages),
+        *(s.stage.name if s.call is None else f"{s.stage.name} by {s.call.library}" for s in plan.stages),
         *(f"{x.stage.name} in {reader}" for reader, x in inside),
         *(f"{x.name} inline" for x in plan.inline),
     ])  # fmt: skip
@@ -190,7 +210,11 @@ def _as_json(checked: Checked, found: tuple[Diagnostic, ...], changed: Fixed | N
         target=plan.target,
         default=bool(checked.derived),
         default_stages=list(checked.derived),
-        stages=[{"name": s.stage.name, "steps": len(s.steps)} for s in plan.stages],
+        stages=[
+            {"name": s.stage.name, "steps": len(s.steps)}
+            | ({} if s.call is None else {"library": s.call.library})
+            for s in plan.stages
+        ],
         **({"inline": [x.name for x in plan.inline]} if plan.inline else {}),
         schedule=plan.text,
         warnings=[render_json(d) for d in found],

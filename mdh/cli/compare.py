@@ -80,6 +80,7 @@ def compare(
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
     allow: opt.AllowOpt = None,
+    libraries: opt.LibrariesOpt = False,
     deterministic: opt.DeterministicOpt = False,
     json: opt.JsonOpt = False,
 ) -> None:
@@ -91,7 +92,7 @@ def compare(
     line: CommandLine = ctx.obj
     request = Request(
         line, file, defines=tuple(define or ()), function=function, strict_fp=strict_fp,
-        deterministic=deterministic, allow=tuple(allow or ()),
+        deterministic=deterministic, allow=opt.allowed(allow, libraries=libraries),
     )  # fmt: skip
     words = CompareWords(
         tuple(schedule or ("default",)), tuple(device or ()), tuple(machine or ()),

@@ -37,6 +37,7 @@ def compile(
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
     allow: opt.AllowOpt = None,
+    libraries: opt.LibrariesOpt = False,
     deterministic: opt.DeterministicOpt = False,
     output: opt.OutFolderOpt = None,
     no_warnings: opt.NoWarningsOpt = False,
@@ -52,7 +53,8 @@ def compile(
     line: CommandLine = ctx.obj
     request = Request(
         line, file, schedule, target, machine, device, tuple(define or ()), tuple(set_ or ()), function,
-        strict_fp, deterministic, tuple(allow or ()), Warned.asked(line, warnings, hidden=no_warnings),
+        strict_fp, deterministic, opt.allowed(allow, libraries=libraries),
+        Warned.asked(line, warnings, hidden=no_warnings),
     )  # fmt: skip
     trace = Trace.of(line, tuple(dump or ()), time)
     given = default_table(request, trace, load_schedule(request, trace))
@@ -68,17 +70,10 @@ def compile(
     say_default(checked, output, schedule)
     _write(request, output, files)
     if json:
-        show_json(
-            ok(
-                "compile",
-                folder=output,
-                files=sorted(files),
-                default=bool(checked.derived),
-                default_stages=list(checked.derived),
-                source=text.source,
-                warnings=[render_json(d) for d in found],
-            )
-        )
+        warnings_json = [render_json(d) for d in found]
+        said = {"default": bool(checked.derived), "default_stages": list(checked.derived)}
+        done = {"folder": output, "files": sorted(files), **said, "source": text.source}
+        show_json(ok("compile", **done, warnings=warnings_json))
     elif output is None:
         show(text.source)
     else:

@@ -59,6 +59,13 @@ def show(text: str) -> None:
         raise lost_output(error) from error
 
 
+def clear_screen() -> None:
+    """Empties a terminal; does nothing where the output goes elsewhere."""
+    if sys.stdout is not None and sys.stdout.isatty():
+        sys.stdout.write("\x1b[2J\x1b[H")
+        sys.stdout.flush()
+
+
 def lost_output(error: OSError) -> Failed:
     """F118 for an error of writing to stdout. Nothing more is written to it."""
     _discard_output()

@@ -61,6 +61,7 @@ def explain(
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
     allow: opt.AllowOpt = None,
+    libraries: opt.LibrariesOpt = False,
     deterministic: opt.DeterministicOpt = False,
     space: SpaceOpt = False,
     html: HtmlOpt = None,
@@ -85,7 +86,7 @@ def explain(
         return
     request = Request(
         line, subject, schedule, target, machine, device, tuple(define or ()), tuple(set_ or ()), function,
-        strict_fp, deterministic, tuple(allow or ()),
+        strict_fp, deterministic, opt.allowed(allow, libraries=libraries),
     )  # fmt: skip
     trace = Trace.of(line, tuple(dump or ()), time)
     if space:

@@ -40,6 +40,8 @@ VERBS = {
     "devices": "List the devices and machine files; export one for the device at hand.",
     "db": "List, show, merge and export the records of the tuner.",
     "cache": "Show or clear the compiled candidates that are kept between runs.",
+    "lsp": "Serve an editor: messages, hover, completion (the extra `editor`).",
+    "docs": "Serve the documentation to browsers on this machine.",
     "doctor": "Say which runtimes work, what is missing and how to install it.",
 }
 """Command -> its line in the help. The module `mdh.cli.<command>` holds `app` and is imported when chosen."""

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from mdh.cli.command_line import CommandLine
+from mdh.ir.program import CALLS
 
 
 class Warned(StrEnum):
@@ -110,6 +111,17 @@ AllowOpt = Annotated[
     list[str] | None,
     typer.Option("--allow", metavar="WORD", help="Let schedules change numbers: tf32 rounds f32 factors."),
 ]
+LibrariesOpt = Annotated[
+    bool,
+    typer.Option("--libraries", help="Let default schedules and the tuner call libraries (openblas)."),
+]
+
+
+def allowed(words: list[str] | None, *, libraries: bool) -> tuple[str, ...]:
+    """The words of --allow, and the one that --libraries stands for."""
+    return (*(words or ()), *((CALLS,) if libraries else ()))
+
+
 DeterministicOpt = Annotated[
     bool, typer.Option("--deterministic", help="Refuse combine methods whose order varies.")
 ]

@@ -98,6 +98,7 @@ def run(
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
     allow: opt.AllowOpt = None,
+    libraries: opt.LibrariesOpt = False,
     deterministic: opt.DeterministicOpt = False,
     input_: InputOpt = None,
     at: AtOpt = None,
@@ -118,7 +119,8 @@ def run(
     line: CommandLine = ctx.obj
     request = Request(
         line, file, schedule, None, None, device, tuple(define or ()), tuple(set_ or ()), function, strict_fp,
-        deterministic, tuple(allow or ()), Warned.asked(line, warnings, hidden=no_warnings),
+        deterministic, opt.allowed(allow, libraries=libraries),
+        Warned.asked(line, warnings, hidden=no_warnings),
     )  # fmt: skip
     trace = Trace.of(line, tuple(dump or ()), time)
     given = load_schedule(request, trace)
@@ -135,11 +137,8 @@ def run(
     say_default(plans[0].checked, output, schedule)
     if output is not None:
         _keep(request, output, tuple(input_ or ()), plans[0].checked.plan)
-    all_ran = [
-        found
-        for one in plans
-        for found in _run_at(trace, one, opened, inputs, check=check, repeat=repeat, seed=seed)
-    ]
+    ran = partial(_run_at, check=check, repeat=repeat, seed=seed)
+    all_ran = [found for one in plans for found in ran(trace, one, opened, inputs)]
     if output is not None:
         _write(line, Path(output), *all_ran[0])
     if json:

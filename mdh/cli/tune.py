@@ -120,6 +120,7 @@ def tune(
     function: opt.FunctionOpt = None,
     strict_fp: opt.StrictOpt = False,
     allow: opt.AllowOpt = None,
+    libraries: opt.LibrariesOpt = False,
     deterministic: opt.DeterministicOpt = False,
     json: opt.JsonOpt = False,
 ) -> None:
@@ -137,7 +138,7 @@ def tune(
     if file is not None:
         request = Request(
             line, file, schedule, None, machine, device, tuple(define or ()), tuple(set_ or ()), function,
-            strict_fp, deterministic, tuple(allow or ()),
+            strict_fp, deterministic, opt.allowed(allow, libraries=libraries),
         )  # fmt: skip
     if over:
         run_over(line, words, request, over, json=json)

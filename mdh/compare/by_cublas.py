@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from mdh.compare.contraction import MatrixProduct
 from mdh.compare.library import HOST, Bound
 from mdh.compare.product import product
+from mdh.decompose.contraction import MatrixProduct
 from mdh.device.cuda import cupy
 from mdh.device.cuda_busy import keep_busy
 from mdh.reference.numbers import Array

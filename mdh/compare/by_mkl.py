@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from mdh.compare.contraction import MatrixProduct
 from mdh.compare.library import Bound, UnfitError
 from mdh.compare.product import matrix
+from mdh.decompose.contraction import MatrixProduct
 from mdh.reference.numbers import Array
 
 _ROWS, _PLAIN, _TURNED = 101, 111, 112

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from mdh.compare.contraction import MatrixProduct
 from mdh.compare.library import Bound
 from mdh.compare.product import product
+from mdh.decompose.contraction import MatrixProduct
 from mdh.reference.numbers import Array
 
 

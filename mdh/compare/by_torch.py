@@ -5,9 +5,9 @@ from importlib import import_module
 from math import prod
 from typing import Any
 
-from mdh.compare.contraction import MatrixProduct, OperandView
 from mdh.compare.library import HOST, Bound
 from mdh.compare.product import COPIED
+from mdh.decompose.contraction import MatrixProduct, OperandView
 from mdh.device.cuda import cupy
 from mdh.device.cuda_busy import keep_busy
 from mdh.reference.numbers import Array

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol
 
-from mdh.compare.contraction import MatrixProduct
+from mdh.decompose.contraction import MatrixProduct
 from mdh.reference.numbers import Array
 
 HOST = 300e-6

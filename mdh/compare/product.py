@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any
 
-from mdh.compare.contraction import MatrixProduct, OperandView
+from mdh.decompose.contraction import MatrixProduct, OperandView
 
 Arrays = Mapping[str, Any]
 COPIED = "arrays are copied in each call, before the product or after it"

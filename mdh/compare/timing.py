@@ -11,8 +11,8 @@ from pathlib import Path
 from time import perf_counter
 
 from mdh.compare.calm import calm
-from mdh.compare.contraction import contraction_of
 from mdh.compare.library import Bound, UnfitError, open_library
+from mdh.decompose.contraction import contraction_of
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.program import Program
 from mdh.results.trial import Candidate, Effort, Limits, Outcome

@@ -6,7 +6,7 @@ from mdh.cost.cpu_terms import cpu_terms
 from mdh.cost.gpu_terms import FIRST_LAUNCH, LAUNCH, gpu_terms
 from mdh.cost.nest import CostNest, inner_nests, nest_of
 from mdh.cost.prediction import NOMINAL, TERMS, Constants, Prediction, Signs, seconds_of
-from mdh.cost.work import stage_work
+from mdh.cost.work import peak_of, plan_bytes, plan_operations, stage_work
 from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.turns import times
 from mdh.machine import Machine
@@ -20,7 +20,7 @@ def predict(plan: Plan, constants: Constants | None = None) -> Prediction:
     """
     machine = plan.machine
     known = constants or NOMINAL[machine.kind]
-    found = [_terms_with_inner(nest_of(stage_work(s.program, s.stage), s, machine)) for s in plan.stages]
+    found = [_terms(s, machine) for s in plan.stages]
     features = tuple(terms for terms, _ in found)
     signs = [one for _, one in found]
     turns = [times(plan.computed.loops, n) for n in range(len(features))]
@@ -39,10 +39,22 @@ def seconds_of_stages(plans: Iterable[StagePlan], machine: Machine) -> float:
     """What kernels take one after another, by the nominal constants. Only the first is started while nothing
     runs."""
     known = NOMINAL[machine.kind]
-    found = [_terms_with_inner(nest_of(stage_work(s.program, s.stage), s, machine))[0] for s in plans]
+    found = [_terms(s, machine)[0] for s in plans]
     started = FIRST_LAUNCH - LAUNCH if machine.kind == "gpu" else 0.0
     total: float = sum(seconds_of(known, terms) for terms in found)
     return total - (len(found) - 1) * started
+
+
+def _terms(plan: StagePlan, machine: Machine) -> tuple[tuple[float, ...], Signs]:
+    """The terms of a stage. A library is expected to reach the machine's peak."""
+    if plan.call is None:
+        return _terms_with_inner(nest_of(stage_work(plan.program, plan.stage), plan, machine))
+    known = {
+        "arithmetic": plan_operations(plan) / peak_of(machine, plan.stage, tensor_cores=False),
+        "dm": plan_bytes(plan) / machine.bandwidth,
+        "launch": 1e-6,
+    }
+    return tuple(known.get(name, 0.0) for name in TERMS[machine.kind]), Signs()
 
 
 def _terms_with_inner(nest: CostNest) -> tuple[tuple[float, ...], Signs]:

@@ -82,7 +82,9 @@ def _least_bytes(program: Program, stage: Stage) -> dict[tuple[str, bool], int]:
 def _touched(program: Program, stage: Stage, functions: Sequence[Affine | None], whole: int) -> int:
     """Of `whole` elements of a dimension those between the first and the last that the functions reach; of
     one function alone, which may have holes, no more than it has values."""
-    trips = {**{str(d): dim.extent for d, dim in enumerate(stage.dims)}, **program.levels}
+    dims = {str(d): dim.extent for d, dim in enumerate(stage.dims)}
+    # the turns of other loops are launches of their own
+    trips = {**dict.fromkeys(program.turns, 1), **program.levels, **dims}
     ranges = {name: (0, n - 1) for name, n in trips.items()}
     known = [f for f in functions if f is not None]
     if len(known) < len(functions):

@@ -83,20 +83,31 @@ class AccessGroup:
 
 
 def affine_index(program: Program, stage: Stage, index: tuple[Expr, ...]) -> tuple[Affine, ...] | None:
-    """The indices as affine functions of the stage's dimensions, and of the units and loops around it by
-    name; None if one is data (a gather), or moves from turn to turn of loops around the stage."""
+    """The indices as affine functions of the stage's dimensions, and of the units, loops and turns around it
+    by name; None if one is data (a gather)."""
     out = tuple(_affine(program, stage, e) for e in index)
-    fixed = program.levels
+    fixed = program.turns
     known = tuple(
         f for f in out if f is not None and all(name.isdecimal() or name in fixed for name in f.names)
     )
     return known if len(known) == len(out) else None
 
 
+def moving_index(program: Program, stage: Stage, index: tuple[Expr, ...]) -> tuple[Affine, ...] | None:
+    """Like `affine_index`, also for indices that move from turn to turn of loops around the stage."""
+    found = tuple(_affine(program, stage, e) for e in index)
+    known = tuple(f for f in found if f is not None and _known(program, f))
+    return known if len(known) == len(found) else None
+
+
+def _known(program: Program, f: Affine) -> bool:
+    return all(name.isdecimal() or name in program.turns for name in f.names)
+
+
 def movement(program: Program, stage: Stage, e: Expr) -> Affine | None:
     """How an index moves with the stage's dimensions in a turn of the loops around it; None if it is data."""
     found = _affine(program, stage, e)
-    if found is None or any(not n.isdecimal() and n not in program.turns for n in found.names):
+    if found is None or not _known(program, found):
         return None
     return Affine(tuple(t for t in found.terms if t[0].isdecimal()))
 

@@ -45,14 +45,16 @@ _STAY = os.RTLD_NOW | os.RTLD_NOLOAD | os.RTLD_NODELETE
 _numbers = count()
 
 
-def loaded(image: bytes) -> ctypes.CDLL:
-    """Loads a library. It stays loaded while this object or a function of it is held. Raises OSError, without
-    a number if the loader refuses it."""
+def loaded(image: bytes, *, calls: bool = False) -> ctypes.CDLL:
+    """Loads a library. It stays loaded while this object or a function of it is held. calls: it calls
+    another one, whose functions it must find there and not in whatever else this process has loaded. Raises
+    OSError, without a number if the loader refuses it."""
     # the loader takes a library for a loaded one of the same name, so each gets its own
     path = private_folder() / f"{next(_numbers)}-{FILE}"
     try:
         path.write_bytes(image)
-        library = ctypes.CDLL(str(path))
+        mode = getattr(os, "RTLD_DEEPBIND", 0) if calls else 0
+        library = ctypes.CDLL(str(path), mode=ctypes.DEFAULT_MODE | mode)
     finally:
         # the file may be removed once it is loaded
         path.unlink(missing_ok=True)
@@ -133,7 +135,8 @@ class CDevice:
             for name, value in _WAITING.items():
                 os.environ.setdefault(name, value)
         try:
-            return CBuilt(self, text, image, loaded(image), perf_counter() - start)
+            library = loaded(image, calls=bool(text.libraries))
+            return CBuilt(self, text, image, library, perf_counter() - start)
         except (OSError, AttributeError) as error:
             unmapped = any(words in str(error) for words in _UNMAPPED)
             if isinstance(error, OSError) and (error.errno or unmapped):

@@ -14,6 +14,7 @@ from time import sleep
 
 from mdh.device.c_run import SECONDS, Finished, made_library, run_compiler
 from mdh.device.c_threads import with_settle
+from mdh.device.linked import linked
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.folders import scratch, unserving
 from mdh.target.kept import keep_refused
@@ -144,8 +145,9 @@ def _library(text: KernelText, compiler: Compiler, folder: Path) -> bytes:
 
 def _turn(source: Path, text: KernelText, compiler: Compiler) -> tuple[Finished, bytes | None]:
     """One run of the compiler, and the library if it made one. Raises OSError, Failed D113."""
-    library = source.with_suffix(".so")
-    words = (*compiler.command, *text.options, *compiler.options, str(source), "-o", str(library), "-lm")
+    library, other = source.with_suffix(".so"), linked(text)
+    options = (*text.options, *other.options, *compiler.options)
+    words = (*compiler.command, *options, str(source), "-o", str(library), *other.link, "-lm")
     try:
         done = run_compiler(words, source.parent)
     except OSError as error:

@@ -5,6 +5,7 @@ work-group size at the first launch; NVIDIA's is PTX text. For C it is the share
 """
 
 from mdh.device.cache import Cache, key_of
+from mdh.device.linked import linked
 from mdh.device.protocols import Executable, Keeps
 from mdh.diagnostics import Failed
 from mdh.target.text import KernelText
@@ -12,7 +13,7 @@ from mdh.target.text import KernelText
 
 def program_key(text: KernelText, device: Keeps) -> str:
     """Hash of everything that decides the binary."""
-    return key_of(text.language, *device.identity, *text.options, text.source)
+    return key_of(text.language, *device.identity, *linked(text).identity, *text.options, text.source)
 
 
 def kept_program(text: KernelText, device: Keeps, cache: Cache) -> bytes | None:

@@ -27,6 +27,7 @@ from mdh.frontend.shapes import (
 from mdh.frontend.statements import Array, Assign, Best, OperatorPragma, Statement, Use, turns_around
 from mdh.frontend.strict import check_comparison, check_grouping, ordered
 from mdh.frontend.tables import Table
+from mdh.frontend.unwritten import check_written
 from mdh.ir.domain import with_live_starts
 from mdh.ir.expr import Expr, Load, Var, substitute
 from mdh.ir.names import fresh
@@ -78,6 +79,7 @@ def program_of(text: Text, *, strict_fp: bool, allow: Iterable[str] = ()) -> Pro
         n: shapes[n].extents if n in shapes else open_extents(a, text.uses) for n, a in text.arrays.items()
     }
     check_bounds(text.uses, extents, frozenset(shapes))
+    check_written(text.arrays, text.statements, text.uses)
     for table, use in text.looked_up:
         check_bounds([use], {table.name: table.shape}, frozenset())
     found = _placed(text, shapes, extents, strict_fp=strict_fp)

@@ -24,6 +24,7 @@ from mdh.ir.copy_engine import CopyEngineStmt, TensorMap
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Binary, Call, Const, Expr, Var
 from mdh.ir.intrinsic import Intrinsic
+from mdh.ir.library_call import MatrixCall
 from mdh.ir.matrix import MatrixStmt
 from mdh.ir.numerics import ByStage
 from mdh.ir.open_size import OpenExtent
@@ -242,7 +243,7 @@ class AwaitKernels:
 
 Stmt = (
     Comment | Alloc | Let | Store | Move | Atomic | For | While | If | Barrier | Fence | Commit | Wait
-    | AwaitKernels | MatrixStmt | CopyEngineStmt
+    | AwaitKernels | MatrixStmt | CopyEngineStmt | MatrixCall
 )  # fmt: skip
 
 
@@ -338,3 +339,5 @@ class Module:
     notes: tuple[str, ...] = field(default=())
     numerics: ByStage = ()
     loops: tuple[Turns, ...] = ()
+    libraries: tuple[str, ...] = ()
+    """What kernels call."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from mdh.ir.atoms import Atom
-from mdh.ir.dtype import F32, TF32
+from mdh.ir.dtype import F32, F64, TF32
 from mdh.ir.plan import Plan, PlanStep
 from mdh.ir.product_sum import truncating
 from mdh.ir.program import Stage
@@ -65,6 +65,9 @@ _COARSE = Numerics(sum_bits=13, block=2)
 """Of sums of 8-bit floats that tensor cores add: each term is cut off 13 bits behind the leading one of the
 largest."""
 
+_UNKNOWN = {F32: Numerics(sum_bits=24), F64: Numerics(sum_bits=53)}
+"""Of sums that a library adds: each addition may round by half a last place, in whatever order they come."""
+
 ByStage = tuple[tuple[str, Numerics], ...]
 """Names of stages and their numerics. The other stages have those that are `assumed`."""
 
@@ -75,11 +78,13 @@ def assumed(stage: Stage) -> Numerics:
 
 
 def numerics_of(plan: Plan) -> ByStage:
-    """Of the stages that atoms compute."""
+    """Of the stages that atoms compute, and of those that a library does."""
     found = ((p.stage.name, step) for p in plan.stages for step in p.steps)
-    return tuple(
+    atoms = tuple(
         (name, _of_step(step, step.product.atom)) for name, step in found if step.product is not None
     )
+    calls = ((p.stage.name, p.call.call.dtype) for p in plan.stages if p.call is not None)
+    return (*atoms, *((name, _UNKNOWN[t]) for name, t in calls))
 
 
 def _of_step(step: PlanStep, atom: Atom) -> Numerics:

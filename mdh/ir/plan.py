@@ -14,11 +14,13 @@ from mdh.ir.atoms import GROUP_LANES, Atom, Fragment, spread
 from mdh.ir.expr import Load
 from mdh.ir.fusion import Group
 from mdh.ir.inlining import InlineStage
+from mdh.ir.library_call import LibraryCall
 from mdh.ir.open_size import OpenExtent
 from mdh.ir.parallel_loop import ParallelLoop
 from mdh.ir.program import Program, Stage
 from mdh.ir.tile import Tiles
 from mdh.machine import Machine
+from mdh.shown import Shown
 from mdh.source import Span
 
 
@@ -272,6 +274,8 @@ class StagePlan:
     near: Mapping[str, Space] = field(default_factory=dict)
     """Arrays that this stage reads and writes in tiles of the kernel that it is a part of, and where these
     lie."""
+    call: LibraryCall | None = None
+    """What computes the stage instead of a kernel of mdh's own. There are no steps then, and no tile tree."""
 
     @property
     def tiles(self) -> Tiles:
@@ -370,7 +374,7 @@ class LoopPlan:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Shown):
     """The checked schedule of every stage. target: `cuda`, `opencl` or `c`; text: the schedule as text.
 
     program: what the C says. computed: the same as the kernels compute it: the `inline` stages are part of
@@ -388,6 +392,9 @@ class Plan:
     inline: tuple[InlineStage, ...] = ()
     loops: tuple[LoopPlan, ...] = ()
     """The loops that units share, in the order of their stages."""
+
+    def __repr__(self) -> str:
+        return f"<mdh.Plan {self.program.name} for {self.machine.name} ({self.target})>"
 
     @property
     def alone(self) -> bool:

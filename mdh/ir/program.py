@@ -278,9 +278,12 @@ class Scalar:
     open: OpenSize | None = field(default=None, repr=False)
 
 
-CONSENTS = ("tf32",)
+ROUNDINGS = ("tf32",)
 """What a schedule may do to numbers if the user allows it. tf32: factors of f32 are rounded to 11 significant
 bits before they are multiplied."""
+CALLS = "libraries"
+"""Lets default schedules and the tuner call libraries; a schedule that names one needs no consent."""
+CONSENTS = (*ROUNDINGS, CALLS)
 
 
 @dataclass(frozen=True)
@@ -304,7 +307,7 @@ class Program:
     """The statements and the stages that carry them out, for the proof that the stages keep the text's order.
     """
     allowed: tuple[str, ...] = ()
-    """What the user lets schedules do to numbers, of CONSENTS, in order."""
+    """What the user lets schedules do, of CONSENTS, in order."""
     remarks: tuple[Diagnostic, ...] = field(default=(), compare=False, repr=False)
     """Warnings of the front end."""
     loops: tuple[Turns, ...] = ()

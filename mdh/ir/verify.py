@@ -21,6 +21,7 @@ from mdh.ir.kernel import (
     Store,
     While,
 )
+from mdh.ir.library_call import MatrixCall
 from mdh.ir.matrix import GroupMma, LoadMatrix, LoadWord, Mma, StoreMatrix
 from mdh.ir.walk import bodies, declared_by, expressions, statements
 
@@ -117,6 +118,11 @@ def _accesses(kernel: Kernel, s: Stmt, bufs: dict[str, Buf]) -> None:
             _registers(kernel, (s.acc, *s.held), bufs)
             for m in s.shared:
                 _rank(kernel, m.buffer, m.index, bufs)
+        case MatrixCall():
+            for x in s.operands:
+                _rank(kernel, x.buffer, x.index, bufs)
+                if bufs[x.buffer].dtype != s.dtype:
+                    raise Malformed(f"{kernel.name}: {x.buffer} is no matrix of {s.dtype}")
         case InitTokens(buffer, _):
             _token(kernel, buffer, bufs)
         case Expect() | Arrive() | Await():

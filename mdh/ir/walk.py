@@ -37,6 +37,7 @@ from mdh.ir.kernel import (
     Wait,
     While,
 )
+from mdh.ir.library_call import MatrixCall
 from mdh.ir.matrix import (
     GroupMma,
     LoadMatrix,
@@ -120,6 +121,9 @@ def map_expressions(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
             return replace(s, cond=f(s.cond))
         case LoadMatrix() | LoadWord() | StoreMatrix() | Mma() | GroupMma():
             return _mapped_matrix(s, f)
+        case MatrixCall():
+            left, right, out = (replace(x, index=tuple(map(f, x.index))) for x in s.operands)
+            return replace(s, left=left, right=right, out=out, alpha=f(s.alpha), beta=f(s.beta))
         case Expect():
             return replace(s, index=tuple(map(f, s.index)))
         case Arrive():
@@ -192,6 +196,8 @@ def expressions(s: Stmt) -> tuple[Expr, ...]:
             return _given(init)
         case LoadMatrix() | LoadWord() | StoreMatrix() | Mma() | GroupMma():
             return _of_matrix(s)
+        case MatrixCall():
+            return (*(e for x in s.operands for e in x.index), s.alpha, s.beta)
         case BoxStore():
             return (*s.start, *s.index)
         case Expect():
@@ -281,7 +287,7 @@ class BufferElement:
 
 
 def loaded(s: Stmt) -> list[BufferElement]:
-    """What a statement's own expressions load, and the source of a Move."""
+    """What a statement's own expressions load, and the source of a Move. Of a matrix: its first element."""
     out = [BufferElement(n.buffer, n.index) for e in expressions(s) for n in walk(e) if isinstance(n, Load)]
     match s:
         case Move():
@@ -292,6 +298,9 @@ def loaded(s: Stmt) -> list[BufferElement]:
             return [*out, *(BufferElement(s.src, index) for index in s.places)]
         case GroupMma():
             return [*out, *(BufferElement(m.buffer, m.index) for m in s.shared)]
+        case MatrixCall():
+            read = s.operands[:2] if s.beta == Const(0.0, s.dtype) else s.operands
+            return [*out, *(BufferElement(x.buffer, x.index) for x in read)]
         case BoxStore():
             return [*out, BufferElement(s.src, s.index)]
         case Await() | Arrive() | Expect():
@@ -317,6 +326,8 @@ def stored(s: Stmt) -> list[BufferElement]:
             return [BufferElement(r.buffer, r.index) for r in s.acc]
         case GroupMma():
             return [BufferElement(s.acc.buffer, s.acc.index)]
+        case MatrixCall():
+            return [BufferElement(s.out.buffer, s.out.index)]
         case BoxCopy():
             return [BufferElement(s.dst, s.index), BufferElement(s.token, s.slot)]
         case Arrive() | Expect():
@@ -367,6 +378,9 @@ def with_buffers(s: Stmt, names: Mapping[str, str]) -> Stmt:
             return replace(s, acc=_renamed((s.acc,), names)[0], a=held or found[0], b=b)
         case InitTokens() | Expect() | Arrive() | Await():
             return replace(s, buffer=names.get(s.buffer, s.buffer))
+        case MatrixCall():
+            left, right, out = (replace(x, buffer=names.get(x.buffer, x.buffer)) for x in s.operands)
+            return replace(s, left=left, right=right, out=out)
         case BoxStore():
             return replace(s, src=names.get(s.src, s.src))
         case BoxCopy():

@@ -48,5 +48,5 @@ def names_of(plan: Plan) -> Names:
 
 
 def _variables(plan: StagePlan) -> set[str]:
-    own = {lv.var for lv in plan.tiles.levels.all}
+    own = set(plan.call.around) if plan.call else {lv.var for lv in plan.tiles.levels.all}
     return own.union(*(_variables(x.plan) for x in plan.inner))

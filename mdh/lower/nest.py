@@ -160,7 +160,7 @@ class Nest:
 
     def ranges(self, scope: Scope) -> dict[str, tuple[int, int]]:
         """Inclusive range of every level variable, as far as the scope knows."""
-        out = {var: (0, trips - 1) for var, trips in self.program.levels.items()}
+        out = {var: (0, trips - 1) for var, trips in self.program.turns.items()}
         for lv in self.levels.all:
             if lv.var in scope.fixed:
                 out[lv.var] = (scope.fixed[lv.var], scope.fixed[lv.var])

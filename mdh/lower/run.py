@@ -9,6 +9,7 @@ from mdh.ir.turns import around
 from mdh.ir.verify import verify
 from mdh.language import LANGUAGES
 from mdh.lower.fold import folds_of
+from mdh.lower.library import lower_call
 from mdh.lower.names import names_of
 from mdh.lower.parallel_loop import in_one_kernel, without_inner
 from mdh.lower.passes.table import Observer, unobserved
@@ -41,6 +42,7 @@ def lower(plan: Plan, observe: Observer = unobserved) -> Module:
         plan.program.name, plan.target, plan.machine.name, built.kernels, built.workspaces,
         plan.program.params, notes=_left_out(plan), numerics=numerics_of(plan),
         loops=around(loops, [len(made.kernels) for made in each]),
+        libraries=tuple(sorted({s.call.library for s in plan.stages if s.call is not None})),
     )  # fmt: skip
     verify(module)
     return module
@@ -63,6 +65,8 @@ def _left_out(plan: Plan) -> tuple[str, ...]:
 
 def lower_stage(context: Context, name: str, plan: StagePlan) -> Built:
     """One stage: by its class, a nest, a scan or a scatter. name: of its kernel."""
+    if plan.call is not None:
+        return lower_call(context, name, plan, plan.call)
     if plan.stage.scattered:
         return lower_scatter(context, name, plan)
     if any(d.kind is DimKind.PS for d in plan.stage.dims):

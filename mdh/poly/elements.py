@@ -82,6 +82,17 @@ def covered(accesses: Sequence[Access], by: Access) -> bool:
     return bool(common.is_subset(isl.Set(f"{{ [{_space(rank)}] : {_touched(by, 0)} }}")))
 
 
+def whole(shape: Sequence[int], accesses: Sequence[Access]) -> bool:
+    """Whether some accesses together surely touch all elements of an array of this shape."""
+    sure = [a for a in accesses if a.exact]
+    if not sure:
+        return False
+    terms = " or ".join(f"({_touched(a, n)})" for n, a in enumerate(sure))
+    inside = " and ".join(f"0 <= e{k} < {n}" for k, n in enumerate(shape))
+    space = _space(len(shape))
+    return bool(isl.Set(f"{{ [{space}] : {inside} }}").is_subset(isl.Set(f"{{ [{space}] : {terms} }}")))
+
+
 def possible(stage: Stage, domain: Domain, conds: Sequence[Condition], extents: Extents) -> bool:
     """Whether the conditions may all hold in a point of the stage in `domain`."""
     names = {d.name: f"x{k}" for k, d in enumerate(stage.dims)}

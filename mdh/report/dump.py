@@ -7,6 +7,7 @@ from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import DimKind, Program, Result, Stage, component
 from mdh.ir.tile_text import print_tiles
 from mdh.pipeline import Value
+from mdh.report.calls import call_text
 from mdh.report.module_text import module_text
 from mdh.schedule.model import Schedule
 from mdh.schedule.printer import print_schedule
@@ -38,6 +39,8 @@ def _plan_text(plan: Plan) -> str:
 
 def _tiles_text(plan: StagePlan) -> list[str]:
     """The tile tree of a kernel's stage, and those of the stages inside of it."""
+    if plan.call is not None:
+        return [f"stage {plan.stage.name}\n  {call_text(plan.call)}\n"]
     parts = [print_tiles(plan.tiles)]
     for x in plan.inner:
         first, *inside = _tiles_text(x.plan)

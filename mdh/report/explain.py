@@ -12,6 +12,7 @@ from mdh.ir.kernel import Module
 from mdh.ir.plan import LoopPlan, Plan, StagePlan
 from mdh.ir.program import Program
 from mdh.poly.parallel_loops import parallel_loops
+from mdh.report.calls import call_text
 from mdh.report.entries import Entries, entries_of
 from mdh.report.loops import LoopRow, loop_rows
 from mdh.report.resources import Resources, resources_of
@@ -34,7 +35,8 @@ class LayerRow:
 @dataclass(frozen=True)
 class StageReport:
     """bound: seconds that arithmetic and compulsory DM bytes take at the machine's peak speeds. atoms: on
-    tensor cores. Where the machine's file does not have their speed, arithmetic_bound is 0."""
+    tensor cores. Where the machine's file does not have their speed, arithmetic_bound is 0. call: the library
+    that computes the stage, in words; there are no loops, moves and resources then."""
 
     entries: Entries
     loops: tuple[LoopRow, ...]
@@ -46,6 +48,7 @@ class StageReport:
     arithmetic_bound: float
     memory_bound: float
     atoms: bool = False
+    call: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +175,8 @@ def _kernels(plan: Plan, stage: StagePlan, module: Module) -> tuple[Resources, .
 
 
 def _stage(plan: Plan, stage: StagePlan, kernels: tuple[Resources, ...]) -> StageReport:
-    moves, ops = traffic_of(plan, stage), plan_operations(stage)
+    ops, called = plan_operations(stage), stage.call is not None
+    moves = () if called else traffic_of(plan, stage)
     compulsory = plan_bytes(stage)
     layers = []
     for layer in LAYERS:
@@ -184,15 +188,16 @@ def _stage(plan: Plan, stage: StagePlan, kernels: tuple[Resources, ...]) -> Stag
     peak = peak_of(plan.machine, *computed_stages(stage), tensor_cores=atoms is not None, allowed=allowed)
     return StageReport(
         entries_of(stage.program, stage.stage, only=plan.alone, fused=stage.fused),
-        loop_rows(stage),
+        () if called else loop_rows(stage),
         moves,
         tuple(layers),
         ops,
         compulsory,
-        kernels,
+        () if called else kernels,
         ops / peak if peak and not unknown else 0.0,
         compulsory / plan.machine.bandwidth if plan.machine.bandwidth else 0.0,
         stage.atoms is not None,
+        "" if stage.call is None else call_text(stage.call),
     )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from mdh.device.c_compiler import find_compiler
+from mdh.device.openblas import INSTALL, openblas_or_why
 from mdh.device.self_test import Passed
 from mdh.diagnostics import Failed
 from mdh.target.faults import Fault
@@ -57,6 +58,7 @@ def findings() -> tuple[Finding, ...]:
         *(_package(*row) for row in _PACKAGES),
         _driver(),
         _c_compiler(),
+        _openblas(),
         _opencl_library(),
         _tool("ld", "by which PoCL links kernels", "on Debian or Ubuntu: apt-get install gcc"),
         _tool("nvcc", "host drivers", "comes with NVIDIA's CUDA toolkit; mdh itself does not need it"),
@@ -119,6 +121,17 @@ def _c_compiler() -> Finding:
         why = failed.diagnostics[0]
         return Finding("C compiler", "absent", f"{purpose}: {why.headline}", fix=why.help or "")
     return Finding("C compiler", "ok", f"{found.command[0]}, {found.version}, {purpose}")
+
+
+def _openblas() -> Finding:
+    """The library that `library(openblas)` calls. Folders of `mdh compile -o` find the system's by
+    themselves."""
+    name, purpose = "OpenBLAS", "library stages on device c"
+    found = openblas_or_why()
+    if isinstance(found, str):
+        return Finding(name, "absent", f"{purpose}: {found}", fix=INSTALL)
+    words = "" if found.default else f"; in folders of `mdh compile -o`: {found.make}"
+    return Finding(name, "ok", f"{found.version} of {found.origin}, {purpose}{words}")
 
 
 def _tool(name: str, purpose: str, fix: str) -> Finding:

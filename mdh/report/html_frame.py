@@ -16,12 +16,25 @@ FRAME = """
 """The frame's style. It is wider than the text around it, because pictures are side by side in it."""
 
 
+NOTEBOOK = "width:100%;height:720px;border:1px solid #8884;border-radius:8px"
+"""The style of a frame in the output of a notebook's cell."""
+
+
 def embedded(page: str, title: str) -> str:
     """A frame with a whole page in it. page: the page as text; it needs no file of its own."""
+    return _frame("class=inside loading=lazy", page, title)
+
+
+def framed(page: str, title: str) -> str:
+    """The same for a notebook, which has no style for it."""
+    return _frame(f'style="{NOTEBOOK}"', page, title)
+
+
+def _frame(words: str, page: str, title: str) -> str:
     # in an attribute only these two characters must be escaped; escaping more would make the page a third
     # larger
     quoted = page.replace("&", "&amp;").replace("'", "&#39;")
-    return f"<iframe class=inside loading=lazy title=\"{escape(title)}\" srcdoc='{quoted}'></iframe>"
+    return f"<iframe {words} title=\"{escape(title)}\" srcdoc='{quoted}'></iframe>"
 
 
 def shared() -> str:

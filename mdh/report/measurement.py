@@ -23,6 +23,10 @@ class Timing:
     clock: str
     cold_left_out: str = ""
 
+    def __repr__(self) -> str:
+        """`<median 215 µs of 10, device clock>`"""
+        return f"<median {seconds_text(median(self.warm))} of {len(self.warm)}, {self.clock} clock>"
+
     @property
     def best_estimate(self) -> float:
         return median(self.warm)

@@ -40,6 +40,7 @@ from mdh.ir.kernel import (
     Wait,
     While,
 )
+from mdh.ir.library_call import MatrixCall
 from mdh.ir.matrix import (
     GroupMma,
     LoadMatrix,
@@ -105,6 +106,14 @@ def _statement(stmt: Stmt, depth: int) -> list[str]:
             return [pad + _simple(stmt)]
 
 
+def _call(s: MatrixCall) -> str:
+    left, right, out = (
+        f"{_element(x.buffer, x.index, 1)} step {x.step}{' turned' if x.turned else ''}" for x in s.operands
+    )
+    alpha, beta = map(expression_text, (s.alpha, s.beta))
+    return f"{s.function}({s.m}×{s.n}×{s.k}) {out} = {alpha} * {left} * {right} + {beta} * old"
+
+
 def _simple(
     stmt: Comment
     | Alloc
@@ -118,7 +127,8 @@ def _simple(
     | Wait
     | AwaitKernels
     | MatrixStmt
-    | CopyEngineStmt,
+    | CopyEngineStmt
+    | MatrixCall,
 ) -> str:
     match stmt:
         case Comment(text, _):
@@ -136,6 +146,8 @@ def _simple(
             return f"{got}atomic {op} {_element(buffer, index, lanes)}, {expression_text(value)}"
         case Barrier(scope, reason):
             return f"barrier {scope}{f'  // {reason}' if reason else ''}"
+        case MatrixCall():
+            return _call(stmt)
         case Fence():
             return "fence"
         case Commit():

@@ -24,6 +24,12 @@ def page_of(code: str) -> str | None:
     return (_FOLDER / f"{code}.md").read_text(encoding="utf-8") if code in page_codes() else None
 
 
+def page_file(code: str) -> str | None:
+    """The path of a code's page; None if there is no such code."""
+    path = _FOLDER / f"{code}.md"
+    return str(path) if CODE.match(code) and path.is_file() else None
+
+
 def plain(page: str, width: int) -> str:
     """A page for a terminal: prose wrapped at `width` columns, without Markdown marks; examples unchanged."""
     rows: list[str] = []

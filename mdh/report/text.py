@@ -150,6 +150,8 @@ def _listed(name: str, items: list[str]) -> list[str]:
 
 
 def _stage_text(stage: StageReport) -> str:
+    if stage.call:
+        return f"{entries_text(stage.entries)}  {stage.call}\n{_layers_text(stage)}"
     parts = [
         entries_text(stage.entries),
         loops_text(stage.loops),

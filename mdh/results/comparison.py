@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from mdh.diagnostics import Diagnostic
 from mdh.schedule.difference import SectionChange
+from mdh.shown import Shown
 
 
 class RowKind(StrEnum):
@@ -131,7 +132,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Shown):
     """A whole comparison. rows: platform by platform, with the entries in their order. portability: over the
     platforms with measured times, and then, if there are estimates, over all. remarks: sentences about the
     whole. sizes: what -D bound. arrays: the program's, as `C f32[64][64]`."""
@@ -146,6 +147,11 @@ class Comparison:
     differences: tuple[Difference, ...]
     remarks: tuple[str, ...] = ()
     interrupted: bool = False
+
+    def __repr__(self) -> str:
+        """`<mdh.Comparison matmul: mine, default on opencl:0, a100>`"""
+        names, places = (", ".join(x.name for x in some) for some in (self.entries, self.platforms))
+        return f"<mdh.Comparison {self.program}: {names} on {places}>"
 
     def of_platform(self, name: str) -> tuple[Row, ...]:
         return tuple(r for r in self.rows if r.platform == name)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from mdh.hardware import CacheHint, Combine, Engine
-from mdh.ir.program import CONSENTS
+from mdh.ir.program import ROUNDINGS
 
 
 class Site(StrEnum):
@@ -119,7 +119,7 @@ _ALL = (
     ),
     Attribute("atom", (Site.STEP,), (_one_of("wgmma", "mma", "dmma"),), (), "@atom(wgmma | mma | dmma)"),
     Attribute("acc", (Site.STEP,), (_one_of(*_ACC),), (), "@acc(f32 | f16 | f64 | s32)"),
-    Attribute("as", (Site.STEP,), (_one_of(*CONSENTS),), (), f"@as({' | '.join(CONSENTS)})"),
+    Attribute("as", (Site.STEP,), (_one_of(*ROUNDINGS),), (), f"@as({' | '.join(ROUNDINGS)})"),
     Attribute("inflight", (Site.STEP,), (_number(0, 2, 0, 1),), (), "@inflight(0 … 2)"),
     Attribute("once", (Site.STAGE,), form="@once"),
     Attribute("promote", (Site.STEP,), (_PROMOTE,), (), "@promote(64 | 128 | 256)"),

@@ -10,8 +10,9 @@ from mdh.schedule.attribute_values import fits, legal_values
 from mdh.schedule.attributes import Parameter
 from mdh.schedule.hole_values import ENTRIES, Value, word_of
 from mdh.schedule.holes import HolePlace, OpenHole, filled, holes
-from mdh.schedule.model import Arg, ArgCall, Hole, NameRef, Schedule, Section, Where
+from mdh.schedule.model import Arg, ArgCall, Hole, How, NameRef, Schedule, Section, Where
 from mdh.schedule.names import listed, nearest
+from mdh.schedule.printer import STEPS
 from mdh.schedule.where import evaluate, names_of, replace_names
 
 
@@ -189,6 +190,8 @@ def _canonical(place: OpenHole, value: Value) -> Value | None:
     if place.place is HolePlace.ARGUMENT:
         return value if place.parameter is not None and _argument_fits(place.parameter, value) else None
     entry = ENTRIES[place.place](value)
+    if entry is How.KERNEL and STEPS in (place.hole.values or ()):
+        return STEPS
     return None if entry is None else word_of(entry)
 
 
@@ -205,5 +208,5 @@ _ENTRY_WORDS = {
     HolePlace.LAYOUT: "the numbers of the dimensions in some order: `2,1`",
     HolePlace.LAYOUT_ENTRY: "the number of a dimension, from 1",
     HolePlace.CORE: "`LAYER.axis`, `FOR.n` or `^`",
-    HolePlace.STAGE: "`inline` or `kernel`",
+    HolePlace.STAGE: "`inline`, `kernel` or `library(NAME)`",
 }

@@ -2,7 +2,8 @@
 
 from mdh.diagnostics import fail
 from mdh.schedule.cursor import Cursor
-from mdh.schedule.model import Hole
+from mdh.schedule.model import LIBRARIES, Hole
+from mdh.schedule.names import listed, nearest
 
 VALUE_LIMIT = 128
 """The most values of a set. Exact counting of spaces takes time and memory that grow with its square."""
@@ -57,9 +58,21 @@ def _read_member(cursor: Cursor) -> int | str:
     if cursor.accept(":"):
         region = cursor.expect_kind("name", "a memory region").text
         return f"{word}:{region}[{_read_numbers(cursor, '[')}]"
+    if word == "library" and cursor.at("("):
+        return f"library({read_library(cursor)})"
     if cursor.at("("):
         return f"{word}({_read_numbers(cursor, '(')})"
     return word
+
+
+def read_library(cursor: Cursor) -> str:
+    """The name in `(openblas)`, behind the word `library`. Raises Failed S101."""
+    cursor.open("(", "`(` and the name of a library")
+    if cursor.token.kind == "name" and not cursor.at_word(*LIBRARIES):
+        raise cursor.unexpected(listed(LIBRARIES), nearest(cursor.token.text, LIBRARIES))
+    name = cursor.expect_kind("name", listed(LIBRARIES)).text
+    cursor.close("")
+    return name
 
 
 def _read_numbers(cursor: Cursor, sign: str) -> str:

@@ -188,6 +188,18 @@ class Within:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
+LIBRARIES = ("cublaslt", "cudnn", "openblas", "onednn")
+"""The libraries whose calls a schedule may name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """`= library(openblas)`: a call of a library computes the stage."""
+
+    name: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Online:
     """`online t, u`: the stage is reduced in one pass with stages inside of it. spans: of the names."""
@@ -197,7 +209,7 @@ class Online:
     spans: tuple[Span, ...] = field(default=(), compare=False, repr=False)
 
 
-Way = How | Within | Online | Hole
+Way = How | Within | Online | Library | Hole
 """How a stage is computed."""
 
 

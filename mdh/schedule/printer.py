@@ -16,6 +16,7 @@ from mdh.schedule.model import (
     Fuse,
     Hole,
     How,
+    Library,
     Mem,
     NameRef,
     Online,
@@ -63,6 +64,9 @@ def _print(expression: WhereExpr, least: int) -> str:
 
 
 INDENT = 4
+_CALL = "library("
+STEPS = "steps"
+"""The word for a stage with a kernel in a choice between that and calls of libraries."""
 WIDTH = 120
 """A step of this width stands on one line, its groups in columns. A longer one has the published form."""
 
@@ -113,13 +117,20 @@ def print_stage(section: Section) -> str:
     if section.counters:
         return f"loop {section.name}( {', '.join(section.counters)} )"
     plain = section.how is How.KERNEL and not section.derived
-    how = print_how(section.how)
-    words = ["stage", str(section.name), *([] if plain else [how]), *map(print_attr, section.attrs)]
-    return " ".join(words)
+    chosen = ["="] if may_call(section.how) else []
+    how = [] if plain else [*chosen, print_how(section.how)]
+    return " ".join(["stage", str(section.name), *how, *map(print_attr, section.attrs)])
+
+
+def may_call(how: Way) -> bool:
+    """Whether a call of a library computes the stage, or may be chosen to."""
+    if isinstance(how, Hole):
+        return any(str(value).startswith(_CALL) for value in how.values or ())
+    return isinstance(how, Library)
 
 
 def print_how(how: Way) -> str:
-    """`inline`, `in C:2`, `online t, u`, `?`."""
+    """`inline`, `in C:2`, `online t, u`, `library(openblas)`, `?`."""
     match how:
         case How():
             return str(how)
@@ -127,6 +138,8 @@ def print_how(how: Way) -> str:
             return f"in {reader}:{step}"
         case Online(names):
             return f"online {', '.join(names)}"
+        case Library(name):
+            return f"{_CALL}{name})"
         case Hole():
             return print_hole(how)
         case _:

@@ -7,13 +7,16 @@ from mdh.schedule.attribute_reader import read_attributes
 from mdh.schedule.attributes import Site
 from mdh.schedule.body import Body, begins_body_item
 from mdh.schedule.cursor import Cursor
+from mdh.schedule.hole_reader import read_library
 from mdh.schedule.hole_values import read_hole_in, stage_entry
 from mdh.schedule.holes import HolePlace
-from mdh.schedule.model import Hole, How, Online, Section, Way, Within
+from mdh.schedule.model import Hole, How, Library, Online, Section, Way, Within
 from mdh.schedule.names import KEYWORDS, nearest
+from mdh.schedule.printer import STEPS, may_call
 from mdh.schedule.tokens import Token
 
-_HOW = "`{` and the steps of the stage, `in STAGE:step`, `online STAGE`, `inline`, `kernel` or `?`"
+_HOW = "`{` and the steps of the stage, `in STAGE:step`, `online STAGE`, `inline`, `kernel`, `= library(…)` or `?`"
+_CHOICE = "`library(NAME)`, or a choice: `?{steps, library(NAME)}`"
 _STAGE_ITEM = "a step `(de-)comp(…)`, `fuse`, `where` or `}`"
 
 
@@ -71,6 +74,8 @@ class Sections:
 
 def _read_how(cursor: Cursor) -> Way | None:
     """What stands behind the name of a stage; None if its steps follow. Raises Failed S101."""
+    if cursor.accept("="):
+        return _read_choice(cursor)
     if cursor.token.kind == "hole":
         # `?{inline, kernel}` has a set, `? { 1: … }` has steps
         if cursor.look(1).text == "{" and cursor.look(2).text in (*How, "in"):
@@ -82,12 +87,32 @@ def _read_how(cursor: Cursor) -> Way | None:
     if cursor.at_word("online"):
         return _read_online(cursor)
     if cursor.token.kind == "name":
-        how = stage_entry(cursor.token.text)
+        how = None if cursor.at_word(STEPS) else stage_entry(cursor.token.text)
         if how is None:
             raise cursor.unexpected(_HOW, nearest(cursor.token.text, (*How, "in", "online")))
         cursor.take()
         return how
     return None
+
+
+def _read_choice(cursor: Cursor) -> Library | Hole:
+    """`library(openblas)` or `?{steps, library(openblas)}`. Raises Failed S101, S115."""
+    first = cursor.token
+    if cursor.at_word("library"):
+        cursor.take()
+        return Library(read_library(cursor), cursor.since(first))
+    if first.kind != "hole" or cursor.look(1).text != "{":
+        raise cursor.unexpected(_CHOICE)
+    read = read_hole_in(cursor, HolePlace.STAGE)
+    values = tuple(STEPS if v == How.KERNEL else v for v in read.values or ())
+    hole = replace(read, values=values or None)
+    others = [v for v in values if v != STEPS and not str(v).startswith("library(")]
+    if values and (others or not may_call(hole)):
+        what = f"`{others[0]}`" if others else "no library"
+        hint = "a choice of other ways has no `=`: `stage T ?{inline, kernel}`"
+        label = "expected `steps` and `library(NAME)`"
+        cursor.report(fail("S115", f"the choice behind `=` has {what}", hole.span, label=label, help=hint))
+    return hole
 
 
 def _read_within(cursor: Cursor) -> Within:

@@ -85,6 +85,45 @@ def tokenise(source: Source) -> tuple[list[Token], list[CommentToken]]:
     return tokens, comments
 
 
+def known_tokens(source: Source) -> list[Token]:
+    """The tokens of a text that may be half-written, an `end` token last. For editors: what has no meaning is
+    left out, a comment that is never closed goes to the end, and nothing is raised. A text that is longer
+    than schedules may be is read up to there."""
+    text, at = source.text[:SCHEDULE_LIMIT], 0
+    tokens: list[Token] = []
+    while at < len(text):
+        found = _TOKEN.match(text, at)
+        if found is None:
+            if text.startswith("/*", at):
+                break
+            at += 1
+            continue
+        kind, word = found.lastgroup or "", found.group()
+        if kind not in ("space", "comment"):
+            tokens.append(Token("comp" if kind == "miscomp" else kind, word, at))
+        at = found.end()
+    tokens.append(Token("end", "", len(text)))
+    return tokens
+
+
+def in_comment(source: Source, offset: int) -> bool:
+    """Whether a character lies in a comment, or behind the last one of a line."""
+    text, at = source.text[:SCHEDULE_LIMIT], 0
+    while at <= offset and at < len(text):
+        found = _TOKEN.match(text, at)
+        if found is None:
+            if text.startswith("/*", at):
+                return True
+            at += 1
+            continue
+        if found.lastgroup == "comment" and at < offset:
+            line = found.group().startswith("//")
+            if offset < found.end() or (line and offset == found.end()):
+                return True
+        at = found.end()
+    return False
+
+
 def _refuse_foreign(source: Source) -> None:
     text = source.text
     if len(text) > SCHEDULE_LIMIT:

@@ -6,10 +6,14 @@ instructions.
 """
 
 from mdh.hardware import CacheHint, Space
+from mdh.ir.copy_engine import CopyEngineStmt
 from mdh.ir.dtype import F32, F64, NARROW, DType
 from mdh.ir.expr import Call, Const, Expr
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Atomic, Barrier, Buf, For, Store
+from mdh.ir.library_call import MatrixCall
+from mdh.ir.matrix import MatrixStmt
+from mdh.target.blas import call_line
 from mdh.target.clike import POSTFIX, UNARY, lanes_of, place, text
 from mdh.target.dialect import ExprText, PrintScope
 from mdh.target.opencl import OpenCL
@@ -140,6 +144,11 @@ class C(OpenCL):
 
     def barrier(self, s: Barrier, scope: PrintScope) -> list[str]:
         return []  # a group has one work-item
+
+    def instruction(self, s: MatrixStmt | CopyEngineStmt | MatrixCall, scope: PrintScope) -> list[str]:
+        if isinstance(s, MatrixCall):
+            return [call_line(s, scope, self)]
+        return super().instruction(s, scope)
 
     def fence(self) -> str:
         return "__atomic_thread_fence(__ATOMIC_SEQ_CST);"

@@ -7,6 +7,7 @@ make one instruction of them where there is one, if the loop is marked, lest it 
 import re
 
 from mdh.ir.dtype import BY_NAME, F32, F64, DType
+from mdh.target.blas import blas_helper
 from mdh.target.c import VALUE
 from mdh.target.eighths import NAMES, c_function
 from mdh.target.operators import OPERATORS, combined, swizzle
@@ -24,6 +25,8 @@ def helper(name: str) -> str | None:
         return _all(found[2]) if found[1] == "all" else _pick(found[2])
     if found := re.fullmatch(f"stream_({_VECTOR})", name):
         return _stream(found[1])
+    if found_call := blas_helper(name):
+        return found_call
     if name == STREAMED:
         return _STREAMED
     if name == IN_ORDER:

@@ -8,6 +8,7 @@ from mdh.ir.dtype import BF16, EIGHTHS, F16, F64, DType
 from mdh.ir.expr import Call, Cast, Const, Expr, Load
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Atomic, Barrier, Buf, For, Move, Store
+from mdh.ir.library_call import MatrixCall
 from mdh.ir.matrix import MatrixStmt
 from mdh.target.clike import POSTFIX, UNARY, place, same_value_type, text
 from mdh.target.cuda_copy_engine import copy_engine_line
@@ -210,7 +211,8 @@ class Cuda:
     def await_kernels(self) -> list[str]:
         return ['asm volatile("griddepcontrol.wait;" ::: "memory");  // the kernels in front have ended']
 
-    def instruction(self, s: MatrixStmt | CopyEngineStmt, scope: PrintScope) -> list[str]:
+    def instruction(self, s: MatrixStmt | CopyEngineStmt | MatrixCall, scope: PrintScope) -> list[str]:
+        assert not isinstance(s, MatrixCall), "K182 refuses calls here"
         if isinstance(s, MatrixStmt):
             return matrix_lines(s, scope, self)
         return [copy_engine_line(s, scope, self)]

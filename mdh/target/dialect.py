@@ -8,6 +8,7 @@ from mdh.ir.copy_engine import CopyEngineStmt
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Call, Cast, Expr
 from mdh.ir.kernel import Atomic, Barrier, Buf, For, Kernel, Move, Stmt, Store
+from mdh.ir.library_call import MatrixCall
 from mdh.ir.matrix import MatrixStmt
 from mdh.ir.ranges import Known
 
@@ -113,8 +114,8 @@ class Dialect(Protocol):
 
     def await_kernels(self) -> list[str]: ...
 
-    def instruction(self, s: MatrixStmt | CopyEngineStmt, scope: PrintScope) -> list[str]:
-        """What tensor cores and the copy engine do."""
+    def instruction(self, s: MatrixStmt | CopyEngineStmt | MatrixCall, scope: PrintScope) -> list[str]:
+        """What tensor cores, the copy engine and libraries do."""
 
 
 Body = tuple[Stmt, ...]

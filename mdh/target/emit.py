@@ -134,6 +134,7 @@ def emit(module: Module, program: Program, faults: CompilerFaults | None = None)
         options=_options(module.target, strict_fp=program.strict_fp),
         numerics=module.numerics,
         loops=module.loops,
+        libraries=module.libraries,
     )
     whole = whole_of(made)
     return made if whole is None else replace(made, source=f"{source}\n{turns_text(made, whole)}")

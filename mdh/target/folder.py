@@ -41,6 +41,7 @@ def manifest(text: KernelText, program: Program, function: str, files: tuple[str
         "mdh": release(),
         "digest": text.digest,
         "options": list(text.options),
+        **({"libraries": list(text.libraries)} if text.libraries else {}),
         "parameters": parameters_json(program),
         **kernels_json(text),
         "files": list(files),

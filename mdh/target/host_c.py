@@ -37,6 +37,9 @@ static void download(int a)
 static void finish(void) {}
 """
 
+LINKED = {"openblas": "-lopenblas"}
+"""How linkers call the libraries that kernels may call."""
+
 TIMED = r"""
 static double timed_launch(void)
 {
@@ -96,18 +99,22 @@ def c_makefile(text: KernelText, name: str, versions: Sequence[str] = ()) -> str
     """versions: the launchers that one called `name` chooses from, which have the kernels."""
     launchers = " ".join(f"{one}_launch.c" for one in (name, *versions))
     kernels = [f"{one}_kernels" for one in versions or (name,)]
-    built = "\n".join(f"\t$(CC) $(KERNELS) $(ARCH) -c {one}.c" for one in kernels)
+    flags = " $(CPPFLAGS)" if text.libraries else ""
+    built = "\n".join(f"\t$(CC) $(KERNELS){flags} $(ARCH) -c {one}.c" for one in kernels)
     objects = " ".join(f"{one}.o" for one in kernels)
+    named = " ".join(LINKED[name] for name in text.libraries)
+    libraries = f"LIBRARIES ?= {named}\n" if named else ""
+    link = " $(LIBRARIES)" if named else ""
     headers = " ".join(f"{one}.h" for one in (name, *versions))
     return f"""CC ?= cc
 ARCH ?= -march=native
 # with -O2 GCC before 11.5, 12.4 and 13.2 gets some sums of the reference wrong
 CFLAGS ?= -O1
 KERNELS = {" ".join(text.options)}
-
+{libraries}
 {name}: main.c reference.c {launchers} {" ".join(f"{one}.c" for one in kernels)} {headers}
 {built}
-\t$(CC) $(CFLAGS) -fopenmp main.c reference.c {launchers} {objects} -o $@ -lm
+\t$(CC) $(CFLAGS) -fopenmp main.c reference.c {launchers} {objects} -o $@{link} -lm
 
 .PHONY: clean
 clean:

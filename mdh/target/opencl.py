@@ -8,6 +8,7 @@ from mdh.ir.dtype import F32, F64, NARROW, DType
 from mdh.ir.expr import Call, Cast, Const, Expr
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Atomic, Barrier, Buf, For, Move, Store
+from mdh.ir.library_call import MatrixCall
 from mdh.ir.matrix import MatrixStmt
 from mdh.target.clike import CONDITIONAL, POSTFIX, UNARY, lanes_of, place, same_value_type, text
 from mdh.target.dialect import ExprText, PrintScope
@@ -213,8 +214,8 @@ class OpenCL:
             fence += " | CLK_GLOBAL_MEM_FENCE"
         return [f"barrier({fence});" + (f"  // {s.reason}" if s.reason else "")]
 
-    def instruction(self, s: MatrixStmt | CopyEngineStmt, scope: PrintScope) -> list[str]:
-        raise AssertionError("K165 and K171 refuse the copy engine and tensor cores here")
+    def instruction(self, s: MatrixStmt | CopyEngineStmt | MatrixCall, scope: PrintScope) -> list[str]:
+        raise AssertionError("K165, K171 and K182 refuse the copy engine, tensor cores and calls here")
 
     def fence(self) -> str:
         return "mem_fence(CLK_GLOBAL_MEM_FENCE);"

@@ -73,7 +73,7 @@ class KernelText:
 
     language: `cuda`, `opencl` or `c`. params: the C function's parameters in order. options: build options
     that the text relies on (the architecture is the device's to add). numerics: of its stages, for the judge.
-    loops: around kernels.
+    loops: around kernels. libraries: what the text calls and has to be linked with.
     """
 
     name: str
@@ -86,6 +86,7 @@ class KernelText:
     options: tuple[str, ...]
     numerics: ByStage = ()
     loops: tuple[Turns, ...] = ()
+    libraries: tuple[str, ...] = ()
 
     @cached_property
     def launches(self) -> tuple[Launched, ...]:

@@ -87,7 +87,7 @@ program text log lacking main_of_reference clean opencl manifest Makefile dim3
 PATTERNS = {
     "c": re.compile(
         r"__.*|_[A-Z].*|omp_\w+|u?int\w+_t$|(f|i|u)\d+x\d+(_u)?$|(all|pick)_[fiu]\d+x\d+$|\w+_x\d+$"
-        r"|stream_(fence|[fiu]\d+x\d+)$"
+        r"|stream_(fence|[fiu]\d+x\d+)$|cblas_\w+|Cblas[A-Z]\w*|BLAS_\w+"
         r"|atomic_\w+|swizzle_\w+|(min|max|abs)_[iu]\d+$|(f16|bf16|f8e4m3|f8e5m2)_(to|from|kept)_f32\w*|\w+_group$"
     ),
     "cuda": re.compile(
@@ -106,7 +106,7 @@ PATTERNS = {
     ),
     "host": re.compile(
         r"__.*|_[A-Z].*|cl_\w+|cl[A-Z]\w*|mdh_\w+|cuda[A-Z]\w*|cu[A-Z]\w*|cuuint(32|64)_t$|CU[a-z_]\w*"
-        r"|(grid|block)_\d+$|u?int\w+_t$"
+        r"|(grid|block)_\d+$|u?int\w+_t$|cblas_\w+"
     ),
 }
 """Families of names that a language keeps to itself."""

@@ -12,14 +12,15 @@ from mdh.checker.plan_at import plan_at
 from mdh.checker.run import check
 from mdh.diagnostics import Failed, fail
 from mdh.ir.plan import Plan
-from mdh.ir.program import Program
-from mdh.machine import Machine, machine_names
+from mdh.ir.program import CALLS, Program
+from mdh.machine import machine_names
 from mdh.results.trial import QUICK, Candidate, Trial
 from mdh.results.variable import Point
 from mdh.schedule.model import Schedule
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
+from mdh.tuner.candidates.open_calls import with_choices
 from mdh.tuner.candidates.open_tiles import opened
 from mdh.tuner.local_search.neighbours import Neighbours
 from mdh.tuner.local_search.subject import Subjects
@@ -156,7 +157,7 @@ def prepared(order: Order, ground: Ground) -> Session:
     program, machine, target = order.program, ground.machine, ground.target
     deterministic = order.job.deterministic
     default = default_for(program, machine, target, deterministic=deterministic)
-    template = _template(order, default, machine)
+    template = _template(order, default, ground)
     rest = default_for(program, machine, target, deterministic=deterministic, given=template)
     space = make_space(program, template, machine, target, deterministic=deterministic, default=rest)
     if not space.variables:
@@ -175,12 +176,20 @@ def prepared(order: Order, ground: Ground) -> Session:
     return Session(order, ground, space, setting, header, default, baseline, None, None, searcher)
 
 
-def _template(order: Order, default: Schedule, machine: Machine) -> Schedule:
+def _template(order: Order, default: Schedule, ground: Ground) -> Schedule:
     """The schedule whose holes are searched: the user's, else the default one with its tile sizes as holes.
     For a local search, a schedule without holes."""
+    program, machine, deterministic = order.program, ground.machine, order.job.deterministic
     if order.schedule is not None:
         return order.schedule
-    return default if order.sampler == AROUND else opened(default, order.program, machine)
+    if order.sampler == AROUND:
+        return default
+    if CALLS not in program.allowed:
+        return opened(default, program, machine)
+    # the steps of all kernels, those of stages that the default leaves to a library among them
+    own = replace(program, allowed=tuple(word for word in program.allowed if word != CALLS))
+    steps = default_for(own, machine, ground.target, deterministic=deterministic)
+    return with_choices(opened(steps, program, machine), program, ground.target, deterministic=deterministic)
 
 
 def _searcher(

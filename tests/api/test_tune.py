@@ -40,6 +40,9 @@ def test_from_python_to_a_kernel(out: Path) -> None:
     assert [t.phase for t in tuned.trials].count("quick") == 3
     assert Path(tuned.files["schedule"]).parent == out
     assert seen[-1].phase == "finals"
+    assert repr(tuned).startswith("<mdh.Tuning add on opencl:0: ")
+    assert tuned.source in Path(tuned.files["kernel"], "add.cl").read_text()
+    assert "<iframe" in tuned._repr_html_()
     a, c = np.arange(256, dtype=np.float32), np.zeros(256, np.float32)
     tuned.kernel()(a, c)
     np.testing.assert_array_equal(c, a + 1)

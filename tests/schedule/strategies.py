@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from mdh.hardware import Layer, Space
 from mdh.ir.open_size import OpenSize
 from mdh.schedule.model import (
+    LIBRARIES,
     Arg,
     ArgCall,
     Attr,
@@ -17,6 +18,7 @@ from mdh.schedule.model import (
     Fuse,
     Hole,
     How,
+    Library,
     Mem,
     NameRef,
     Operation,
@@ -32,6 +34,7 @@ from mdh.schedule.model import (
     Within,
 )
 from mdh.schedule.names import KEYWORDS
+from mdh.schedule.printer import STEPS, print_how
 
 _names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}", fullmatch=True)
 _operands = _names.filter(lambda n: n not in {"and", "or", "not"})
@@ -189,7 +192,11 @@ def _named(draw: st.DrawFn, name: str) -> Section:
     inside = st.builds("in {}:{}".format, _names, st.integers(0, 99))
     some = st.lists(st.sampled_from(How).map(str) | inside, min_size=1, max_size=3, unique=True).map(tuple)
     open_ways = st.builds(Hole, st.none() | _names, ways | some)
-    how = draw(st.sampled_from(How) | open_ways | st.builds(Within, _names, st.integers(0, 99)))
+    calls = st.builds(Library, st.sampled_from(LIBRARIES))
+    called = st.lists(calls.map(print_how), min_size=1, max_size=2, unique=True).map(tuple)
+    choices = st.builds(lambda n, v: Hole(n, (STEPS, *v)), st.none() | _names, called)
+    inside = st.builds(Within, _names, st.integers(0, 99))
+    how = draw(st.sampled_from(How) | open_ways | inside | calls | choices)
     attrs = draw(st.just(()) | st.just((Attr("once"),)))
     derived = not isinstance(how, Within) and draw(st.booleans())
     body = ((), (), ()) if derived else draw(_bodies)

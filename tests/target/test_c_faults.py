@@ -142,7 +142,7 @@ def test_files_that_may_not_be_executed(monkeypatch: pytest.MonkeyPatch) -> None
     assert isinstance(device, CDevice)
     image = device.build(TEXT).image
 
-    def noexec(path: str) -> None:
+    def noexec(path: str, mode: int) -> None:
         raise OSError(f"{path}: failed to map segment from shared object: Operation not permitted")
 
     monkeypatch.setattr("ctypes.CDLL", noexec)

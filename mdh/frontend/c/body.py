@@ -24,6 +24,7 @@ from mdh.frontend.guards import negation
 from mdh.frontend.limits import check_size
 from mdh.frontend.statements import Array, Assign
 from mdh.frontend.typing_rules import convert, truth
+from mdh.ir.affine import from_expr
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Const, Expr, Load, Var, loads, walk
 from mdh.ir.names import fresh
@@ -274,7 +275,7 @@ def _if(node: c_ast.If, scope: NameScope) -> None:
         if best is not None:
             scope.statements.append(best)
             for target in best.targets:
-                _forget(scope, target.buffer)
+                _forget(scope, target)
             return
     scope.begin()
     cond = truth(lift(node.cond, scope))
@@ -359,11 +360,22 @@ def _record(scope: NameScope, load: Load, value: Expr, node: c_ast.Node, name: s
     scope.written.add(load.buffer)
     uses = (*scope.cond_uses, *scope.gathered)
     scope.statements.append(Assign(load, value, scope.conds, scope.loops, span, uses))
-    _forget(scope, load.buffer)
+    _forget(scope, load)
 
 
-def _forget(scope: NameScope, buffer: str) -> None:
-    """Drops the locals that read `buffer`: they stand for expressions, whose values have changed."""
+def _forget(scope: NameScope, target: Load) -> None:
+    """Drops the locals that read the element which is written: they stand for expressions, whose values have
+    changed."""
     for name, local in scope.locals.items():
-        if local.value is not None and any(x.buffer == buffer for x in loads(local.value)):
-            scope.locals[name] = Local(local.dtype, None, local.lost or buffer)
+        if local.value is not None and any(_may_meet(x, target) for x in loads(local.value)):
+            scope.locals[name] = Local(local.dtype, None, local.lost or target.buffer)
+
+
+def _may_meet(read: Load, written: Load) -> bool:
+    """Whether the two may be one element. They are not if a subscript differs by a constant: both stand in
+    the same iteration of the loops around the local."""
+    if read.buffer != written.buffer:
+        return False
+    pairs = ((from_expr(a), from_expr(b)) for a, b in zip(read.index, written.index, strict=True))
+    apart = (a + b.scale(-1) for a, b in pairs if a is not None and b is not None)
+    return not any(not d.terms and d.const for d in apart)

@@ -1,23 +1,35 @@
-"""Refuses names that are declared twice in one block, as C does. Later parts take the last declaration."""
+"""Refuses names that are declared twice in one block or one list of parameters, as C does. Later parts take
+the last declaration."""
 
 from collections.abc import Iterable
 
 from pycparser import c_ast
 
-from mdh.diagnostics import Diagnostic, Failed, Label
+from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.frontend.c.places import Places, nodes_in
 
 CODE = "C128"
 
 
 def check_redeclared(tree: c_ast.FileAST, places: Places) -> None:
-    """Raises Failed C128. Enumerations are written out already. At the level of the file a function may be
-    declared several times, and defined once; a variable has a value once."""
+    """Raises Failed C128, and C109 for parameters. Enumerations are written out already. At the level of the
+    file a function may be declared several times, and defined once; a variable has a value once."""
     _check((n for n in tree.ext if isinstance(n, c_ast.FuncDef) or getattr(n, "init", None)), places)
     for block in nodes_in(tree):
         if isinstance(block, c_ast.Compound):
             items = block.block_items or ()
             _check((n for n in items if isinstance(n, c_ast.Decl)), places)
+        elif isinstance(block, c_ast.ParamList):
+            _check_parameters(block, places)
+
+
+def _check_parameters(block: c_ast.ParamList, places: Places) -> None:
+    """Raises Failed C109."""
+    seen = set[str]()
+    for n in block.params:
+        if isinstance(n, c_ast.Decl) and n.name in seen:
+            raise fail("C109", f"two parameters are called `{n.name}`", places.of(n, n.name))
+        seen.add(getattr(n, "name", None) or "")
 
 
 def _check(declarations: Iterable[c_ast.Node], places: Places) -> None:

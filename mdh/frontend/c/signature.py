@@ -50,8 +50,6 @@ def _parameter(
         if _is_void(decl):
             return
         raise fail("C109", "every parameter needs a type and a name", scope.places.of(decl))
-    if decl.name in names:
-        raise fail("C109", f"two parameters are called `{decl.name}`", scope.places.of(decl, decl.name))
     names.append(decl.name)
     scope.taken.add(decl.name)
     # a parameter hides a constant of the file

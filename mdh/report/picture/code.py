@@ -66,6 +66,8 @@ def _names(plan: StagePlan) -> _Names:
         for said in (step.text, *step.wrapped[:1]):
             if said:
                 comments[said.strip()] = s
+    if plan.call is not None:
+        return _Names({}, {}, {})
     levels = {level.var: level.step for level in plan.tiles.levels.all}
     regions: dict[str, int] = {}
     for node in plan.tiles.kept:

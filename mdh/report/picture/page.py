@@ -42,7 +42,7 @@ def schedule_page(
 ) -> str:
     """The whole page as text. notes: remarks at its top. inside: it is embedded in another page, which has
     the script (`html_frame`)."""
-    views = [stage_view(plan, stage) for stage in plan.stages]
+    views = [None if stage.call else stage_view(plan, stage) for stage in plan.stages]
     told = explain_plan(plan, module)
     sizes = ", ".join(f"{name} {n}" for name, n in _sizes(plan))
     lead = f"{plan.machine.name}, {LANGUAGES[plan.target].title}{'; ' + sizes if sizes else ''}"
@@ -54,10 +54,14 @@ def schedule_page(
     parts += [f"<p class=note>stage {escape(row.name)}: {escape(inner_text(row))}</p>" for row in told.inner]
     parts += [f"<p class=note>loop {escape(_shared(row))}</p>" for row in told.shared]
     for n, (view, report) in enumerate(zip(views, told.stages, strict=True)):
-        parts.append(_stage(n, view, report, plan, module, told))
+        if view is None:
+            parts.append(f"<p class=note>stage {escape(report.entries.stage)}: {escape(report.call)}</p>")
+        else:
+            parts.append(_stage(n, view, report, plan, module, told))
     parts.append(_code(code_lines(plan, text), text))
     parts.append(f"<h2>Schedule</h2><pre>{escape(plan.text)}</pre>")
-    data = json.dumps({"stages": [asdict(v) for v in views]}, separators=(",", ":")).replace("<", "\\u003c")
+    drawn = [v and asdict(v) for v in views]
+    data = json.dumps({"stages": drawn}, separators=(",", ":")).replace("<", "\\u003c")
     own = _BORROWED if inside else script()
     parts.append(f'<script type="application/json" id="data">{data}</script><script>{own}</script>')
     return document(f"{plan.program.name} on {plan.machine.name}", parts, asset("page.css"), ICON)

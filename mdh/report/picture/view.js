@@ -182,8 +182,9 @@ function choose(bar, name, options, value, then) {
 }
 
 let current = null;
-const views = DATA.stages.map((_, n) => new View(n, document.getElementById(`stage-${n}`)));
-views[0].go(0);
+// a stage that a library computes has no picture
+const views = DATA.stages.map((stage, n) => stage && new View(n, document.getElementById(`stage-${n}`)));
+views.find(Boolean)?.go(0);
 document.querySelectorAll(".code .l[data-s]").forEach(line => line.addEventListener("click", () => {
   const [n, s] = line.dataset.s.split(".").map(Number);
   views[n].go(s);

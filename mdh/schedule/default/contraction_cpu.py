@@ -24,6 +24,8 @@ VECTORS = 2
 BROAD, BROAD_HEIGHTS = 4, (6, 7, 5)
 """Vectors a row, and rows, where there are 32 registers and enough columns. 20 to 28 registers accumulate,
 and each multiplication loads the fewest values. This also disturbs other threads of the core the least."""
+ACCUMULATORS = 24
+"""Of 32 vector registers, those that hold sums where a stage has several."""
 MANY = 8
 """Register tiles of the first of BROAD_HEIGHTS from which on a partial last one matters little."""
 SPREAD = 2.0
@@ -62,7 +64,9 @@ def _along(shape: Shape, found: Contraction, machine: Machine) -> ScheduleBuilde
     width = min(shape.extents[column], VECTORS * lanes)
     height = _height(shape.extents[row], machine)
     broad = _broad(shape, found, lanes, machine)
-    if broad is not None:
+    if len(shape.stage.results) > 1:
+        width, height = _several(shape, found, lanes, machine)
+    elif broad is not None:
         width, height = BROAD * lanes, broad
     tiles = _blocks(shape, found, width, height, machine)
     outline.step(tiles, dict(block_axes(tiles, shape.extents, machine)))
@@ -199,6 +203,17 @@ def _broad(shape: Shape, found: Contraction, lanes: int, machine: Machine) -> in
         return None
     cut = BROAD_HEIGHTS[0] if rows >= MANY * BROAD_HEIGHTS[0] else None
     return next((h for h in BROAD_HEIGHTS if rows % h == 0), cut)
+
+
+def _several(shape: Shape, found: Contraction, lanes: int, machine: Machine) -> tuple[int, int]:
+    """Columns and rows of the register tile of each of several sums, which share the registers."""
+    count = len(shape.stage.results)
+    room = (ACCUMULATORS if machine.vector_bytes >= WIDE else ACCUMULATORS // 2) // count
+    vectors = VECTORS if room >= 2 * VECTORS else 1
+    width = min(shape.extents[found.columns[0]], vectors * lanes)
+    most = max(1, room // vectors)
+    rows = shape.extents[found.rows[0]]
+    return width, next((h for h in range(most, most // 2, -1) if rows % h == 0), min(most, rows))
 
 
 def _height(extent: int, machine: Machine) -> int:

@@ -18,6 +18,8 @@ TRANSPOSE = 32
 LINE = 64
 """Bytes that a CPU's memory gives at once."""
 GROUPS_PER_CORE = 8
+UNEVEN_GROUPS_PER_CORE = 32
+"""The same where conditions leave out points, so that some groups have more work than others."""
 ALONE = 1 << 12
 """Points of a map that one core has finished before another one has woken up."""
 
@@ -65,8 +67,11 @@ def map_cpu(outline: ScheduleBuilder, x: int, machine: Machine) -> None:
     shape, extents = outline.shape, outline.shape.extents
     lanes = vector_lanes(shape, x, machine)
     dims = shape.of_kind(DimKind.CC)
+    points = prod(extents)
     wanted = GROUPS_PER_CORE * machine.units
-    alone = prod(extents) <= ALONE or shape.narrow
+    if shape.uneven:
+        wanted = max(wanted, min(UNEVEN_GROUPS_PER_CORE * machine.units, points // ALONE))
+    alone = points <= ALONE or shape.narrow
     tiles = {} if alone else outer_tiles(shape, [d for d in dims if d != x], wanted)
     groups = 1
     for d, tile in tiles.items():

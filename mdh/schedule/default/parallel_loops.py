@@ -10,7 +10,7 @@ from math import prod
 
 from mdh.hardware import Layer
 from mdh.ir.parallel_loop import ParallelLoop
-from mdh.ir.program import Program, Stage
+from mdh.ir.program import DimKind, Program, Stage
 from mdh.machine import Machine
 from mdh.schedule.default.contraction import find_contraction
 from mdh.schedule.default.grid import ceil_div
@@ -35,6 +35,8 @@ def loop_section(program: Program, loop: ParallelLoop, machine: Machine) -> Sect
     gpu = machine.kind != "cpu"
     if any(s.scattered or find_contraction(x, gpu=gpu) for s, x in zip(stages, shapes, strict=True)):
         return None
+    if any(_reused(loop, x) for x in shapes):
+        return None
     if gpu:
         inside = max(prod(d.extent for d in s.dims) // loop.extent for s in stages)
         threads = MANY if loop.extent >= MANY * 4 * machine.units else THREADS
@@ -45,6 +47,14 @@ def loop_section(program: Program, loop: ParallelLoop, machine: Machine) -> Sect
     most = COLUMNS if 2 * along > len(shapes) else ROWS
     tile = min(most, ceil_div(loop.extent, GROUPS * machine.units))
     return _section(loop, (tile, Layer.BLK))
+
+
+def _reused(loop: ParallelLoop, shape: Shape) -> bool:
+    """Whether a sum reads the same elements in all iterations, as a layer reads its weights for each row of
+    its inputs. Each unit would read them by itself, and each of its iterations anew."""
+    at = [d.name for d in shape.stage.dims].index(loop.dim_of[shape.stage.name])
+    summed = shape.of_kind(DimKind.PW)
+    return any(shape.uses(a, d) and not shape.uses(a, at) for a in shape.reads for d in summed)
 
 
 def _along(loop: ParallelLoop, shape: Shape) -> bool:

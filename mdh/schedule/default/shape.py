@@ -6,6 +6,7 @@ from functools import cached_property
 from math import prod
 
 from mdh.ir.affine import Affine, from_expr
+from mdh.ir.domain import domain_of
 from mdh.ir.expr import Expr, Load, Var, substitute, walk
 from mdh.ir.fusion import Group
 from mdh.ir.program import DimKind, Program, Stage
@@ -82,6 +83,11 @@ class Shape:
         return prod(found) <= (SMALL if found == self.extents else NARROW)
 
     @cached_property
+    def uneven(self) -> bool:
+        """Whether affine conditions leave out points, as above a diagonal."""
+        return domain_of(self.stage, self.program.turns) is not None
+
+    @cached_property
     def inputs(self) -> tuple[str, ...]:
         return self.program.inputs(self.stage)
 
@@ -106,8 +112,14 @@ class Shape:
         known = {d.name for d in self.stage.dims}
         functions = (from_expr(substitute(e, self.program.size_constants)) for e in index)
         named = {n.name for e in index for n in walk(e) if isinstance(n, Var)} & known
-        affine = tuple(f if f is not None and f.names <= known else None for f in functions)
+        affine = tuple(None if f is None else self._moved(f, known) for f in functions)
         return ShapeAccess(buffer, affine, frozenset(named))
+
+    def _moved(self, function: Affine, known: set[str]) -> Affine | None:
+        """An index without the turns of loops around the stage, which stay as they are in a launch."""
+        if not function.names <= known | self.program.turns.keys():
+            return None
+        return Affine(tuple(t for t in function.terms if t[0] in known), function.const)
 
     def uses(self, access: ShapeAccess, dim: int) -> bool:
         return self.stage.dims[dim].name in access.dims

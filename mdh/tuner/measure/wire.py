@@ -131,6 +131,7 @@ def text_json(text: KernelText) -> Json:
         "options": list(text.options),
         "numerics": numerics_json(text.numerics),
         "loops": [_turns_json(x) for x in text.loops],
+        "libraries": list(text.libraries),
     }
 
 
@@ -146,6 +147,7 @@ def read_text(value: Mapping[str, Any]) -> KernelText:
         tuple(value["options"]),
         read_numerics(value["numerics"]),
         tuple(map(_read_turns, value["loops"])),
+        tuple(value["libraries"]),
     )
 
 

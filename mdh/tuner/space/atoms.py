@@ -10,7 +10,7 @@ from mdh.hardware import Layer, Space
 from mdh.ir.atoms import WGMMA, Atom, atoms_of, factor_type
 from mdh.ir.expr import Var
 from mdh.ir.product_sum import summed_reads
-from mdh.ir.program import CONSENTS, Stage
+from mdh.ir.program import ROUNDINGS, Stage
 from mdh.ir.tile import BOX_LINE
 from mdh.machine import Machine
 from mdh.schedule.model import BufferPlace, Mem, Section, Step, Unit
@@ -50,7 +50,7 @@ def fitting_atoms(stage: Stage, section: Section, machine: Machine) -> tuple[Ato
     reads = summed_reads(stage)
     if isinstance(reads, str) or not section.steps:
         return ()
-    said = CONSENTS if any(a.name == "as" for a in section.steps[-1].attrs) else ()
+    said = ROUNDINGS if any(a.name == "as" for a in section.steps[-1].attrs) else ()
     left, right = (factor_type(f.dtype, said) for f in reads[:2])
     types = ((left, right, reads[2]), (right, left, reads[2]))
     known = (a for a in atoms_of(machine.compute_capability) if (a.left, a.right, a.acc) in types)

@@ -25,6 +25,8 @@ def _stage(stage: StagePlan) -> tuple[object, ...]:
     roles = () if stage.roles is None else (stage.roles,)
     fused = (stage.fused,) if stage.fused else ()
     inner = tuple((x.step, _stage(x.plan)) for x in stage.inner)
+    if stage.call is not None:
+        return stage.stage.name, stage.call.library
     return stage.stage.name, text_order, told, grid, stage.combines, *roles, *fused, *inner
 
 

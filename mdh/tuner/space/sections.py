@@ -6,6 +6,7 @@ from dataclasses import replace
 from mdh.checker.fusing import stage_in, view_of
 from mdh.checker.inlining import staged
 from mdh.checker.inner import Whole, view_for
+from mdh.checker.library import choices
 from mdh.checker.parallel_loops import Shared
 from mdh.checker.run import check_stage
 from mdh.hardware import Space
@@ -13,7 +14,7 @@ from mdh.ir.program import Dim, DimKind, Program, Stage
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.schedule.holes import section_holes
-from mdh.schedule.model import BufferPlace, Schedule, Section, Within
+from mdh.schedule.model import BufferPlace, How, Library, Schedule, Section, Within
 from mdh.schedule.printer import print_how
 from mdh.tuner.space.places import Namer, VariablePlace
 
@@ -38,6 +39,8 @@ def named_sections(
     several = len(program.stages) > 1
     boxes = Whole(whole.program, {s.name: x for s, x in whole.kernels}, seen_as, check_stage)
     apart: set[str] = set()
+    known = choices(whole.program, target, deterministic=deterministic)
+    calls = {name: (print_how(Library(found.library)),) for name, found in known.items()}
     loops: list[Seen] = []
     around: dict[str, Shared] = {}
     for x in shared:
@@ -47,6 +50,9 @@ def named_sections(
         around |= dict.fromkeys(x.loop.stages, replace(x, section=loops[-1][-1]))
     for stage, section in whole.kernels:
         prefix = f"{stage.name}." if several else ""
+        if isinstance(section.how, Library):
+            apart.add(stage.name)
+            continue
         if isinstance(section.how, Within):
             if not section_holes(section):
                 apart.add(stage.name)
@@ -58,13 +64,16 @@ def named_sections(
             seen = stage_in(view, stage.name)
         loop = around.get(stage.name)
         above = 0 if loop is None else loop.count
-        namer = Namer(view, seen, prefix, taken, _within(stage, whole.kernels), above=above)
+        ways = (*_within(stage, whole.kernels), *calls.get(stage.name, ()))
+        namer = Namer(view, seen, prefix, taken, ways, above=above)
         steps = section.steps if loop is None else loop.around(view, seen, section)
-        name = stage.name if several else None
+        # without a name, a section has nothing but steps
+        name = stage.name if several or section.how is not How.KERNEL else None
         sections.append((view, seen, replace(namer.section(replace(section, steps=steps)), name=name)))
         openings.extend(namer.openings)
     kernels = {stage.name for stage, _ in whole.kernels} - apart
-    inline = tuple(s for s in whole.sections if several and s.name not in kernels)
+    named = several or bool(apart)
+    inline = tuple(s for s in whole.sections if named and s.name not in kernels)
     return [*sections, *loops], inline, openings
 
 

@@ -138,7 +138,7 @@ class ExactSpace:
     def plausible(self, point: Point) -> bool:
         """False where the checker would refuse the point for reasons that its values alone show; cheap."""
         values = dict(enumerate(point))
-        if any(isinstance(v, str) and (v == How.INLINE or v.startswith("in ")) for v in point):
+        if any(isinstance(v, str) and (v == How.INLINE or v.startswith(("in ", "library("))) for v in point):
             # the outlines are those of stages with kernels
             return True
         return all(outline.plausible(values) for outline in self._outlines)

@@ -1,13 +1,11 @@
-"""`mdh check --fix`: changes a schedule as its warnings advise, if it stays legal."""
+"""Changes of a schedule as its warnings advise, if it stays legal: `mdh check --fix`, and the fixes of
+editors."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from mdh.checker.performance import findings_of
 from mdh.checker.performance.weighed import Finding
-from mdh.cli.console import log
-from mdh.cli.options import Request
-from mdh.cli.values import parse_sets
 from mdh.diagnostics import Failed
 from mdh.ir.plan import Plan
 from mdh.pipeline import Checked, Pipeline
@@ -31,40 +29,45 @@ class Fixed:
 
 
 def fixed(
-    request: Request, checked: Checked, given: Schedule, demand_sizes: Callable[[Schedule], None]
+    checked: Checked,
+    given: Schedule,
+    values: Mapping[str, int | str],
+    *,
+    deterministic: bool = False,
+    demand_sizes: Callable[[Schedule], None],
+    say: Callable[[str], None],
 ) -> Fixed:
-    """The schedule with every remedy that keeps it legal. given: the schedule with its holes. demand_sizes:
-    raises Failed where a schedule is illegal at the sizes of its header.
+    """The schedule with every remedy that keeps it legal. given: the schedule with its holes; values: theirs.
+    demand_sizes: raises Failed where a schedule is illegal at the sizes of its header.
 
     Says of each change that it was made, or why it was not. A change is kept if the checker accepts the whole
     schedule with it and the warning is gone.
     """
-    values, now, applied = parse_sets(request.line, request.sets), checked, list[Finding]()
+    now, applied = checked, list[Finding]()
     seen: set[tuple[str, str, str]] = set()
     while (found := _next(now.plan, seen)) is not None and len(seen) < MOST:
         seen.add(_key(found))
         d = found.diagnostic
-        changed = _with(given, found)
+        changed = with_remedy(given, found)
         if changed is None:
-            log(f"{d.code} is left as it is: {d.help} would replace a hole")
+            say(f"{d.code} is left as it is: {d.help} would replace a hole")
             continue
-        bound = bind(changed, values)
         plan = now.plan
         try:
             after = Pipeline().check(
-                plan.program, bound, plan.machine, plan.target, deterministic=request.deterministic
+                plan.program, bind(changed, values), plan.machine, plan.target, deterministic=deterministic
             )
             demand_sizes(changed)
         except Failed as failed:
             reason = failed.diagnostics[0]
-            log(f"{d.code} is left as it is: with {d.help} [{reason.code}] {reason.headline}")
+            say(f"{d.code} is left as it is: with {d.help} [{reason.code}] {reason.headline}")
             continue
         if _key(found)[:2] in {_key(f)[:2] for f in findings_of(after.plan)}:
-            log(f"{d.code} is left as it is: {d.help} does not change it")
+            say(f"{d.code} is left as it is: {d.help} does not change it")
             continue
         given, now = changed, after
         applied.append(found)
-        log(f"{d.code} in stage {found.stage}: {d.help}")
+        say(f"{d.code} in stage {found.stage}: {d.help}")
     return Fixed(print_schedule(canonical(given)), now, tuple(applied))
 
 
@@ -78,8 +81,9 @@ def _key(found: Finding) -> tuple[str, str, str]:
     return found.stage, f"{d.code} {d.headline}", d.help
 
 
-def _with(given: Schedule, found: Finding) -> Schedule | None:
-    """The schedule with the remedy; None if it would replace a hole."""
+def with_remedy(given: Schedule, found: Finding) -> Schedule | None:
+    """The schedule with the remedy; None if it would replace a hole. Requires that there is a remedy, and a
+    section of its stage."""
     sections = list(given.sections)
     assert found.remedy is not None
     n = next(n for n, s in enumerate(sections) if s.name in (None, found.stage))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from mdh.compare.contraction import contraction_of
 from mdh.compare.library import NAMES, UnfitError, open_library
+from mdh.decompose.contraction import contraction_of
 from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
 from mdh.reference import evaluate_bounded

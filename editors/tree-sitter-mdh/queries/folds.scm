@@ -1,0 +1,1 @@
+[(body) (loop_body) (case_body) (comment)] @fold

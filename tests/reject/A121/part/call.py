@@ -1,0 +1,3 @@
+from mdh.operators.operator import Operator
+
+Operator("input.c").types({"n": 16})

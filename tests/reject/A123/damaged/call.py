@@ -1,0 +1,3 @@
+import mdh
+
+mdh.load(".")
