@@ -15,7 +15,7 @@ from mdh.schedule.names import KEYWORDS, nearest
 from mdh.schedule.printer import STEPS, may_call
 from mdh.schedule.tokens import Token
 
-_HOW = "`{` and the steps of the stage, `in STAGE:step`, `online STAGE`, `inline`, `kernel`, `= library(…)` or `?`"
+_HOW = "`{` and the stage's steps, `in STAGE:step`, `online STAGE`, `inline`, `kernel`, `= library(…)` or `?`"
 _CHOICE = "`library(NAME)`, or a choice: `?{steps, library(NAME)}`"
 _STAGE_ITEM = "a step `(de-)comp(…)`, `fuse`, `where` or `}`"
 
