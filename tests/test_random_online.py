@@ -116,7 +116,7 @@ stage O online top, total {
 
 
 def test_scores_that_are_no_numbers() -> None:
-    """-infinity in whole parts and rows, NaN before and after numbers, +infinity, and jumps that underflow."""
+    """-infinity in whole parts and rows, NaN before and after numbers, infinity, jumps that underflow."""
     if compiler() is None:
         pytest.skip("no C compiler here")
     device, program = open_device("c"), read_program(Source("rows.c", SOFTMAX))
