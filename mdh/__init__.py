@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
     from mdh import jax, torch
     from mdh.api.autotune import autotune
     from mdh.api.compile import check, compile
@@ -78,9 +79,12 @@ def __getattr__(name: str) -> Any:
             if error.name != name:
                 raise
             raise AttributeError(f"mdh.{name} needs {name}: pip install 'mdh[{name}]'") from error
-    if name not in _HOMES:
+    if name == "__version__":
+        value = import_module("mdh.release").release()
+    elif name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    else:
         raise AttributeError(f"module 'mdh' has no attribute '{name}'")
-    value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
 

@@ -5,7 +5,8 @@ import stat
 from difflib import get_close_matches
 from pathlib import Path
 
-from mdh.diagnostics import fail
+from mdh.diagnostics import Failed, fail
+from mdh.shipped import Example, example_called, near_examples, near_schedules, schedule_called
 from mdh.source import Source
 
 C_LIMIT = 1 << 18
@@ -35,10 +36,16 @@ def read_text(path: str, *, limit: int) -> Source:
 
 def read_program_text(path: str) -> Source:
     """The text of a program. A path such as `ij,jk->ik.einsum` is the text itself, unless there is such a
-    file. Raises Failed F101 to F105, F120 for an ending that only resembles one of a language."""
+    file, and `matmul` is the shipped program of that name. Raises Failed F101 to F105, F120 for an ending
+    that only resembles one of a language."""
     text = path.removesuffix(EINSUM)
     if text != path and not os.path.exists(path):
         return Source(path, text)
+    shipped = shipped_program(path)
+    if shipped is not None:
+        return Source(shipped.source_name, shipped.text)
+    if _is_missing(path):
+        raise _no_program(path)
     found, ending = read_text(path, limit=C_LIMIT), Path(path).suffix
     meant = get_close_matches(ending.lower(), PROGRAMS[1:], n=1, cutoff=0.75)
     if meant and ending not in PROGRAMS and ending != ".C":
@@ -46,6 +53,53 @@ def read_program_text(path: str) -> Source:
         hint = f"rename the file to {Path(path).stem}{meant[0]}; endings: {', '.join(PROGRAMS)}, others are C"
         raise fail("F120", headline, help=hint)
     return found
+
+
+def shipped_program(path: str) -> Example | None:
+    """The shipped program of this name, if no file has it."""
+    found = example_called(path)
+    return found if found is not None and _is_no_file(path) else None
+
+
+def read_schedule_text(path: str) -> Source:
+    """The text of a schedule; `matmul/h200/base` is the shipped one of that name, where no file has it.
+    Raises Failed F101 to F105."""
+    shipped = schedule_called(path)
+    if shipped is not None and _is_no_file(path):
+        return Source(path, shipped.text)
+    if shipped is None and _is_missing(path):
+        near = near_schedules(path)
+        told = [f"mdh comes with {', '.join(f'`{n}`' for n in near)}"] if near else []
+        raise fail("F101", f"no file `{path}`", help="; ".join([*_nearby(path), *told]))
+    return read_text(path, limit=SCHEDULE_LIMIT)
+
+
+def _is_no_file(path: str) -> bool:
+    """A folder may have the name of a shipped program."""
+    return not os.path.lexists(path) or os.path.isdir(path)
+
+
+def _is_missing(path: str) -> bool:
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError):
+        pass
+    return False
+
+
+def _no_program(path: str) -> Failed:
+    """F101 with the files beside the missing one, and the shipped programs that may be meant."""
+    told, stem = list(_nearby(path, PROGRAMS)), Path(path).stem
+    near = near_examples(path)
+    if example_called(stem) is not None and Path(path).name == path:
+        told.append(f"`{stem}` without an ending is a program of mdh, and `mdh new {stem}` copies it")
+    elif near:
+        told.append(f"mdh comes with {', '.join(f'`{n}`' for n in near)}")
+    elif not Path(path).suffix:
+        told.append("`mdh examples` lists the programs of mdh")
+    return fail("F101", f"no file `{path}`", help="; ".join(told))
 
 
 def decode(name: str, data: bytes) -> Source:
@@ -80,7 +134,7 @@ def _read_bytes(path: str, limit: int) -> bytes:
             raise fail("F105", headline, help=_TOO_LARGE.get(limit, ""))
         return Path(path).read_bytes()
     except FileNotFoundError:
-        raise fail("F101", f"no file `{path}`", help=_nearby(path)) from None
+        raise fail("F101", f"no file `{path}`", help="; ".join(_nearby(path))) from None
     except (PermissionError, NotADirectoryError) as error:
         raise fail("F103", f"`{path}` cannot be read: {reason(error)}") from None
     except (OSError, ValueError) as error:
@@ -100,12 +154,14 @@ def _inside(path: str) -> str:
     return f"it holds {', '.join(names[:5])}" if names else "give a file"
 
 
-def _nearby(path: str) -> str:
-    """A hint that names files beside a missing one with the same ending, the most similar first."""
-    folder = Path(path).parent
+def _nearby(path: str, others: tuple[str, ...] = ("",)) -> tuple[str, ...]:
+    """A hint that names files beside a missing one with the same ending, the most similar first; or none.
+    others: the endings that may be meant by a path without one."""
+    folder, ending = Path(path).parent, Path(path).suffix
     if not os.path.isdir(folder):
-        return f"there is no folder `{folder}`"
-    names = sorted(p.name for p in folder.iterdir() if p.suffix == Path(path).suffix and os.path.isfile(p))
+        return (f"there is no folder `{folder}`",)
+    endings = (ending,) if ending else others
+    names = sorted(p.name for p in folder.iterdir() if p.suffix in endings and os.path.isfile(p))
     alike = get_close_matches(Path(path).name, names, n=5)
     names = [*alike, *(n for n in names if n not in alike)]
-    return f"`{folder}` holds {', '.join(names[:5])}" if names else ""
+    return (f"`{folder}` holds {', '.join(names[:5])}",) if names else ()

@@ -25,6 +25,7 @@ LAYERS = (
         "mdh.shown",
         "mdh.wording",
         "mdh.include",
+        "mdh.shipped",
     ),
     ("mdh.diagnostics",),
     ("mdh.textfile", "mdh.tomlfile", "mdh.memory_left"),

@@ -17,7 +17,7 @@ from mdh.pipeline import Hook, Pipeline, silent
 from mdh.schedule.cases import Table, narrowed, only, table_of
 from mdh.schedule.model import Schedule, SizeCase
 from mdh.source import Source
-from mdh.textfile import SCHEDULE_LIMIT, plain, read_program_text, read_text
+from mdh.textfile import plain, read_program_text, read_schedule_text
 
 Text = str | PathLike[str] | Source
 """A path, or the text itself as a Source."""
@@ -133,4 +133,4 @@ def _source(option: str, text: Text) -> Source:
         headline = f"the option {option} names a file, and a text of {len(path):,} characters was given"
         name = "matmul.c" if option == "file" else "matmul.mdh"
         raise fail("F103", headline, help=f'a text needs a name: mdh.Source("{name}", text)')
-    return read_program_text(path) if option == "file" else read_text(path, limit=SCHEDULE_LIMIT)
+    return read_program_text(path) if option == "file" else read_schedule_text(path)

@@ -11,7 +11,7 @@ from mdh.checker.subject import at
 from mdh.cli import options as opt
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
-from mdh.cli.files import keep_inputs, moved, read_schedule, write_text
+from mdh.cli.files import demand_own, keep_inputs, moved, read_schedule, write_text
 from mdh.cli.job import load_program, load_schedule, make_plan, plan_of, say_default, schedule_words
 from mdh.cli.options import Request, Warned
 from mdh.cli.tables import default_table, table_plans, table_text
@@ -141,12 +141,15 @@ def _case_json(row: dict[str, object]) -> dict[str, object]:
 
 
 def _demand_schedule(request: Request, *, fix: bool, in_place: bool) -> None:
-    """Raises Failed F107 for --fix without a schedule, and for --in-place without --fix."""
+    """Raises Failed F107 for --fix without a schedule, and for --in-place without --fix; F111 for what is not
+    written back."""
     if fix and request.schedule is None:
         raise request.line.fail("F107", "--fix needs a schedule", "--fix", help="add --schedule S.mdh")
     if in_place and not fix:
         hint = "add --fix, which says what is written"
         raise request.line.fail("F107", "--in-place needs --fix", "--in-place", help=hint)
+    if in_place and request.schedule is not None:
+        demand_own(request.line, request.schedule)
 
 
 def _fixed(request: Request, checked: Checked) -> Fixed:

@@ -3,6 +3,7 @@
 A password is in `words` only. In the Source, which messages, records and reports are made of, it is `***`.
 """
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,9 +13,11 @@ from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.passwords import masked, masked_word, places, secrets, without
 from mdh.printable import shell_word
 from mdh.source import Source, Span
+from mdh.textfile import C_LIMIT, SCHEDULE_LIMIT
 
 T = TypeVar("T")
 NAME = "<command line>"
+QUIET = ("-q", "--quiet")
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,12 @@ class CommandLine:
     @staticmethod
     def of(words: Sequence[str]) -> "CommandLine":
         return CommandLine(tuple(words))
+
+    @cached_property
+    def stdin(self) -> bytes:
+        """What standard input holds, with one byte more than any text may have where it is longer. Raises
+        OSError."""
+        return sys.stdin.buffer.read(max(C_LIMIT, SCHEDULE_LIMIT) + 1)
 
     @cached_property
     def _masked(self) -> tuple[str, ...]:
@@ -43,6 +52,11 @@ class CommandLine:
     def json(self) -> bool:
         """Whether `--json` was given; needed before any command has read its options."""
         return "--json" in self.words
+
+    @property
+    def quiet(self) -> bool:
+        """Whether `-q` or `--quiet` was given, at any place."""
+        return any(word in QUIET for word in _options(self.words))
 
     def span_of(self, word: str, *, last: bool = False) -> Span | None:
         """The place of `word` (`--machine`, `a10`, `N=x`): the first, or the `last`. Also found in
@@ -86,6 +100,17 @@ class CommandLine:
         end = len(self.source.text)
         span = self.span_of(word, last=last) or Span(self.source, end, end)
         return fail(code, headline, span, label=label, help=help)
+
+
+def _options(words: Sequence[str]) -> Sequence[str]:
+    """The words in front of `--`, after which all are names."""
+    return words[: words.index("--")] if "--" in words else words
+
+
+def without_quiet(words: Sequence[str]) -> list[str]:
+    """The words for the verbs, which know no -q."""
+    count = len(_options(words))
+    return [word for n, word in enumerate(words) if n >= count or word not in QUIET]
 
 
 def at_word(line: CommandLine, word: str, arrow: Callable[[], T]) -> T:

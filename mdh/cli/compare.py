@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from mdh.cli import completion
 from mdh.cli import options as opt
 from mdh.cli.command_line import CommandLine
 from mdh.cli.compare_words import CompareWords, task_of
@@ -28,12 +29,21 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 SchedulesOpt = Annotated[
     list[str] | None,
-    typer.Option("--schedule", "-s", metavar="S.mdh", help="A schedule, or `default`; may be repeated."),
+    typer.Option(
+        "--schedule",
+        "-s",
+        metavar="S.mdh",
+        help="A schedule, a folder of some, or `default`; may be repeated.",
+        autocompletion=completion.compared_names,
+    ),
 ]
 DevicesOpt = Annotated[
     list[str] | None,
     typer.Option(
-        "--device", metavar="SPEC", help="cuda:N, opencl:N, c; may be repeated. Default: first GPU."
+        "--device",
+        metavar="SPEC",
+        help="cuda:N, opencl:N, c; may be repeated. Default: first GPU.",
+        autocompletion=completion.devices,
     ),
 ]
 MachinesOpt = Annotated[
@@ -46,7 +56,12 @@ RecordsOpt = Annotated[
 ]
 BaselineOpt = Annotated[
     list[str] | None,
-    typer.Option("--baseline", metavar="NAME", help="A library for products: numpy, torch, mkl or cublas."),
+    typer.Option(
+        "--baseline",
+        metavar="NAME",
+        help="A library for products: numpy, torch, mkl or cublas.",
+        autocompletion=completion.baselines,
+    ),
 ]
 BudgetOpt = Annotated[
     str | None,

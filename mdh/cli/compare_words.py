@@ -1,8 +1,9 @@
 """Turns the words of `mdh compare` into its task. Wrong words are reported at their place."""
 
 import os
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from os.path import realpath
 from pathlib import Path
@@ -51,6 +52,7 @@ class CompareWords:
 def task_of(request: Request, words: CompareWords) -> Task:
     """The task. Raises Failed for wrong words (F210, D110, F150, F190) and for errors in the files."""
     line = request.line
+    words = replace(words, schedules=_expanded(line, words.schedules))
     budget = words.budget
     seconds = None if budget is None else at_word(line, budget, lambda: parse_duration(budget))
     # one file may have several spellings
@@ -76,6 +78,27 @@ def task_of(request: Request, words: CompareWords) -> Task:
         job, program, contenders, devices, machines, words.baselines, shelf, seconds, place, words.repeat,
         command=line.source.text, drawn=words.drawn,
     )  # fmt: skip
+
+
+def _expanded(line: CommandLine, given: Sequence[str]) -> tuple[str, ...]:
+    """The words after --schedule, with its schedules in the place of a folder, `step2` before `step10`.
+    Raises Failed F102 for a folder without schedules."""
+    out: list[str] = []
+    for word in given:
+        if not os.path.isdir(word) or word == DEFAULT:
+            out.append(word)
+            continue
+        found = sorted(Path(word).glob("*.mdh"), key=_in_order)
+        if not found:
+            headline = f"the folder `{word}` holds no schedule"
+            raise line.fail("F102", headline, word, help="give a folder with files *.mdh, or a schedule")
+        out.extend(map(str, found))
+    return tuple(out)
+
+
+def _in_order(path: Path) -> list[tuple[int, str]]:
+    """Names in the order of their letters and whole numbers."""
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", path.name)]
 
 
 def _once(line: CommandLine, option: str, given: Sequence[str], meant: Sequence[str]) -> None:

@@ -9,8 +9,9 @@ import os
 import signal
 import sys
 from codecs import lookup
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, TextIO
 
@@ -20,6 +21,7 @@ from mdh.cli.exit_codes import BROKEN_PIPE
 from mdh.diagnostics import Diagnostic, Failed, fail, render_text
 from mdh.printable import fitting, json_text, printable
 
+_remarks = ContextVar("remarks", default=True)
 MOST_SHOWN = 50
 """The most diagnostics as text. Only damaged or generated schedules have so many."""
 MOST_IN_JSON = 1_000
@@ -99,9 +101,24 @@ def ok(verb: str, **values: Any) -> dict[str, Any]:
     return {"schema": "mdh.result/1", "ok": True, "verb": verb, **values}
 
 
+@contextmanager
+def remarks(shown: bool) -> Iterator[None]:
+    """Whether `log` prints anything inside: -q leaves remarks and progress out."""
+    before = _remarks.set(shown)
+    try:
+        yield
+    finally:
+        _remarks.reset(before)
+
+
 def log(text: str) -> None:
-    """Prints a remark about the work on stderr."""
-    note(f"mdh: {text}\n")
+    """Prints a remark about the work on stderr, except under -q."""
+    if _remarks.get():
+        note(f"mdh: {text}\n")
+
+
+def remarks_shown() -> bool:
+    return _remarks.get()
 
 
 def ending(number: signal.Signals, done: str) -> None:

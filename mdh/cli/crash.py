@@ -4,7 +4,7 @@ import platform
 import sys
 import tempfile
 import traceback
-from importlib.metadata import PackageNotFoundError, version
+from importlib import import_module
 from pathlib import Path
 
 from mdh.cli.command_line import CommandLine
@@ -41,10 +41,11 @@ def save_crash(line: CommandLine, error: BaseException) -> Failed:
 
 def _report_text(line: CommandLine, error: BaseException) -> str:
     out = [line.source.text, f"python {sys.version.split()[0]} on {platform.platform()}"]
+    metadata = import_module("importlib.metadata")
     for package in _PACKAGES:
         try:
-            out.append(f"{package} {version(package)}")
-        except PackageNotFoundError:
+            out.append(f"{package} {metadata.version(package)}")
+        except metadata.PackageNotFoundError:
             continue
     out.append("")
     out.extend(traceback.format_exception(error))

@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
+from mdh.cli import completion
 from mdh.cli import options as opt
-from mdh.cli.command_line import CommandLine
+from mdh.cli.command_line import QUIET, CommandLine
 from mdh.cli.console import log, ok, show, show_json
-from mdh.cli.explain_page import plan_for_page, write_page
+from mdh.cli.explain_page import plan_for_page, write_page, write_picture
 from mdh.cli.explain_space import explain_space
 from mdh.cli.files import read_schedule
 from mdh.cli.job import load_program, load_schedule, make_kernel, plan_of
@@ -33,14 +34,27 @@ HtmlOpt = Annotated[
     str | None,
     typer.Option("--html", metavar="FILE", help="Write a page that draws tiles and units to scale."),
 ]
+SvgOpt = Annotated[
+    str | None,
+    typer.Option("--svg", metavar="FILE", help="Write one picture of the arrays and steps, for documents."),
+]
 SubjectArg = Annotated[
     str,
-    typer.Argument(metavar="FILE.c|CODE", help="A program, a schedule, or a code: K104.", show_default=False),
+    typer.Argument(
+        metavar="FILE.c|CODE",
+        help="A program, a schedule, or a code: K104.",
+        show_default=False,
+        callback=opt.told_of_folder,
+        autocompletion=completion.subjects,
+    ),
 ]
 OtherArg = Annotated[
     str | None,
     typer.Argument(
-        metavar="[S.mdh]", help="A second schedule, to compare with the first.", show_default=False
+        metavar="[S.mdh]",
+        help="A second schedule, to compare with the first.",
+        show_default=False,
+        autocompletion=completion.schedule_names,
     ),
 ]
 
@@ -65,6 +79,7 @@ def explain(
     deterministic: opt.DeterministicOpt = False,
     space: SpaceOpt = False,
     html: HtmlOpt = None,
+    svg: SvgOpt = None,
     json: opt.JsonOpt = False,
     dump: opt.DumpOpt = None,
     time: opt.TimeOpt = False,
@@ -76,8 +91,9 @@ def explain(
     """
     line: CommandLine = ctx.obj
     compared = other is not None or subject.endswith(".mdh")
-    if html is not None and (compared or space or looks_like_code(subject)):
-        raise line.fail("F107", "--html draws a schedule", "--html", help="give FILE.c, without --space")
+    for option, path in (("--html", html), ("--svg", svg)):
+        if path is not None and (compared or space or looks_like_code(subject)):
+            raise line.fail("F107", f"{option} draws a schedule", option, help="give FILE.c, without --space")
     if compared:
         explain_difference(line, subject, other, json)
         return
@@ -91,10 +107,10 @@ def explain(
     trace = Trace.of(line, tuple(dump or ()), time)
     if space:
         explain_space(request, trace, json)
-    elif request.machine is None and request.device is None and schedule is None and html is None:
+    elif (request.machine, request.device, schedule, html, svg) == (None,) * 5:
         _explain_entries(request, trace, json)
     else:
-        _explain_plan(request, trace, json, html)
+        _explain_plan(request, trace, json, html, svg)
 
 
 def _explain_code(line: CommandLine, code: str, json: bool) -> None:
@@ -123,20 +139,24 @@ def _explain_entries(request: Request, trace: Trace, json: bool) -> None:
     log("add --machine NAME for loops, bytes and occupancy")
 
 
-def _explain_plan(request: Request, trace: Trace, json: bool, html: str | None) -> None:
+def _explain_plan(
+    request: Request, trace: Trace, json: bool, html: str | None, svg: str | None = None
+) -> None:
     notes: tuple[str, ...] = ()
-    if html is None:
+    if html is None and svg is None:
         given = default_table(request, trace, load_schedule(request, trace))
         if given is not None and given.derived and given.cases:
             _explain_cases(request, trace, Table(given), json)
             return
         plan = plan_of(request, trace, given)[1].plan
     else:
-        plan, notes = plan_for_page(request, trace, html)
+        plan, notes = plan_for_page(request, trace, html, svg)
     _say_largest(plan.program)
     module, text = make_kernel(trace, plan)
     if html is not None:
         write_page(request, html, plan, module, text, notes)
+    if svg is not None:
+        write_picture(request, svg, plan)
     if json:
         show_json(ok("explain", **as_json(explain_plan(plan, module)), schedule=plan.text))
     else:
@@ -179,7 +199,8 @@ def explain_difference(line: CommandLine, before: str, after: str | None, json: 
         schedule = after if program == before else before
         hint = f"write `mdh explain {quote(program)} --schedule {quote(schedule)}`"
         raise line.fail("F107", f"`{program}` is no schedule", program, help=hint)
-    option = next((w for w in line.words if w.startswith("-") and w != "--json"), None)
+    fine = ("-", "--json", *QUIET)
+    option = next((w for w in line.words if w.startswith("-") and w not in fine), None)
     if option is not None:
         headline = f"`{option.partition('=')[0]}` has nothing to do between two schedules"
         raise line.fail("F107", headline, option, help="leave it out")

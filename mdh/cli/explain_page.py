@@ -1,4 +1,5 @@
-"""`mdh explain --html`: writes the page of a schedule, also of a refused one or one with open holes."""
+"""`mdh explain --html` and `--svg`: a page or a picture of a schedule, also of a refused one or one with open
+holes."""
 
 from math import prod
 from pathlib import Path
@@ -16,20 +17,26 @@ from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.report.picture.page import schedule_page
 from mdh.report.picture.refused import refused_page
+from mdh.report.picture.still import still_picture
 from mdh.schedule.cases import Table
 from mdh.source import Source
 from mdh.target.text import KernelText
+from mdh.textfile import shipped_program
 from mdh.tuner.warm_start.suggestions import first_point
 
 _OPEN = "S154"
 
 
-def plan_for_page(request: Request, trace: Trace, html: str) -> tuple[Plan, tuple[str, ...]]:
-    """The plan that the page draws, and remarks about it. For a schedule with holes, it is one of its points.
+def plan_for_page(
+    request: Request, trace: Trace, html: str | None, svg: str | None
+) -> tuple[Plan, tuple[str, ...]]:
+    """The plan that is drawn, and remarks about it. For a schedule with holes, it is one of its points.
 
     Raises Failed if the schedule is refused, after writing the page that shows the messages in place.
     """
-    keep_inputs(request.line, html, request.files, {Path(html): None})
+    for path in (html, svg):
+        if path is not None:
+            keep_inputs(request.line, path, request.files, {Path(path): None})
     try:
         given = default_table(request, trace, load_schedule(request, trace))
         if given is not None and given.derived and given.cases:
@@ -38,7 +45,8 @@ def plan_for_page(request: Request, trace: Trace, html: str) -> tuple[Plan, tupl
     except Failed as failed:
         if all(d.code == _OPEN for d in failed.diagnostics) and (drawn := _with_values(request, trace)):
             return drawn
-        _write_refused(request, html, failed)
+        if html is not None:
+            _write_refused(request, html, failed)
         raise
 
 
@@ -61,6 +69,12 @@ def write_page(
     log(f"wrote {html}")
 
 
+def write_picture(request: Request, svg: str, plan: Plan) -> None:
+    """Writes the picture. Raises Failed F111."""
+    write_text(request.line, svg, still_picture(plan))
+    log(f"wrote {svg}")
+
+
 def _with_values(request: Request, trace: Trace) -> tuple[Plan, tuple[str, ...]] | None:
     """The point in the middle of the holes' sets, or a legal one near it; None if none is found."""
     given = load_schedule(request, trace)
@@ -78,7 +92,10 @@ def _with_values(request: Request, trace: Trace) -> tuple[Plan, tuple[str, ...]]
 
 def _write_refused(request: Request, html: str, failed: Failed) -> None:
     """Writes a page of the texts that messages point into; none if all are about the command line."""
-    files = tuple(path for path in (request.schedule, request.file) if path is not None)
+    shipped = shipped_program(request.file)
+    program = request.file if shipped is None else shipped.source_name
+    words = (request.schedule, program)
+    files = tuple("<stdin>" if word == "-" else word for word in words if word is not None)
     sources: dict[str, Source] = {}
     for d in failed.diagnostics:
         for label in d.labels:

@@ -17,21 +17,34 @@ from mdh.cli.console import log
 from mdh.diagnostics import Failed
 from mdh.folders import followed, replace_whole
 from mdh.printable import encodable
+from mdh.shipped import schedule_called
 from mdh.source import Source
-from mdh.textfile import SCHEDULE_LIMIT, decode, read_text, reason
+from mdh.textfile import (
+    C_LIMIT,
+    SCHEDULE_LIMIT,
+    decode,
+    read_program_text,
+    read_schedule_text,
+    reason,
+)
 
 
-def read_source(line: CommandLine, path: str, *, limit: int) -> Source:
-    """The text of `path`, named as the user wrote it. Raises Failed F101 to F105 at the word."""
-    return at_word(line, path, lambda: read_text(path, limit=limit))
+def read_program(line: CommandLine, path: str) -> Source:
+    """The text of a program; `-` is C on standard input. Raises Failed F101 to F105, F120 at the word."""
+    if path == "-":
+        return read_stdin(line, limit=C_LIMIT)
+    return at_word(line, path, lambda: read_program_text(path))
 
 
 def read_schedule(line: CommandLine, path: str) -> Source:
-    """Like `read_source`. A shipped schedule that moved is read from its new place, with a remark."""
+    """The text of a schedule; `-` is standard input. A shipped schedule that moved is read from its new
+    place, with a remark. Raises Failed F101 to F105 at the word."""
+    if path == "-":
+        return read_stdin(line, limit=SCHEDULE_LIMIT)
     new = moved(path)
     if new != path:
         log(f"`{path}` is now `{new}`; its old path goes with release 0.2")
-    return at_word(line, path, lambda: read_text(new, limit=SCHEDULE_LIMIT))
+    return at_word(line, path, lambda: read_schedule_text(new))
 
 
 def moved(path: str) -> str:
@@ -47,18 +60,33 @@ def moved(path: str) -> str:
 
 
 def read_stdin(line: CommandLine, *, limit: int) -> Source:
-    """Standard input as a Source named `<stdin>`. Raises Failed F103, F104, F105."""
+    """Standard input as a Source named `<stdin>`; a command may read it several times. Raises Failed F103,
+    F104, F105, and F107 if two words ask for it."""
+    if line.words.count("-") > 1:
+        headline = "standard input holds one text, and `-` stands for two"
+        raise line.fail("F107", headline, "-", help="give a file for one of them", last=True)
     if sys.stdin is None:
         raise line.fail("F103", "standard input is closed", "-", help="give a file, or send the text here")
     try:
-        data = sys.stdin.buffer.read(limit + 1)
+        data = line.stdin
     except OSError as error:
         raise line.fail("F103", f"standard input cannot be read: {reason(error)}", "-") from None
     if len(data) > limit:
-        raise line.fail(
-            "F105", f"standard input has more than {limit:,} bytes", "-", help="give the schedule alone"
-        )
+        hint = "give the program or the schedule alone"
+        raise line.fail("F105", f"standard input has more than {limit:,} bytes", "-", help=hint)
     return at_word(line, "-", lambda: decode("<stdin>", data))
+
+
+def demand_own(line: CommandLine, path: str) -> None:
+    """Raises Failed F111 for standard input, and for the name of a shipped schedule that no file has: they
+    are not written back."""
+    if path == "-":
+        raise line.fail("F111", "standard input cannot be written back", "-", help="leave --in-place out")
+    if schedule_called(path) is not None and not os.path.isfile(path):
+        headline = f"`{path}` cannot be written: it is a part of mdh"
+        raise line.fail(
+            "F111", headline, path, help=f"`mdh new {path.partition('/')[0]}` makes a copy of yours"
+        )
 
 
 def write_text(line: CommandLine, path: str | Path, text: str) -> None:

@@ -9,13 +9,13 @@ import typer
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.exit_codes import OK, REJECTED
-from mdh.cli.files import read_schedule, read_stdin, write_text
+from mdh.cli.files import read_schedule, write_text
 from mdh.cli.options import JsonOpt
 from mdh.schedule.canonical import canonical
 from mdh.schedule.parser import parse_schedule
 from mdh.schedule.printer import print_schedule
 from mdh.source import Source
-from mdh.textfile import PROGRAMS, SCHEDULE_LIMIT
+from mdh.textfile import PROGRAMS
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
@@ -62,8 +62,6 @@ def fmt(
 
 
 def _read(line: CommandLine, name: str) -> Source:
-    if name == "-":
-        return read_stdin(line, limit=SCHEDULE_LIMIT)
     if Path(name).suffix in PROGRAMS:
         headline = f"`{name}` is a program, and `mdh fmt` formats schedules"
         raise line.fail("F107", headline, name, help="give schedules: mdh fmt S.mdh")

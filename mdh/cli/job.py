@@ -7,7 +7,7 @@ from functools import partial
 from mdh.checker.run import supported
 from mdh.cli.command_line import at_span, at_word
 from mdh.cli.console import log
-from mdh.cli.files import read_schedule
+from mdh.cli.files import read_program, read_schedule
 from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.cli.values import at_define, parse_defines, parse_sets
@@ -29,7 +29,6 @@ from mdh.pipeline import Checked
 from mdh.schedule.cases import narrowed, only
 from mdh.schedule.model import Schedule
 from mdh.target.text import KernelText
-from mdh.textfile import read_program_text
 from mdh.wording import meant
 
 TARGETS = ("cuda", "opencl", "c")
@@ -41,7 +40,7 @@ def defines_of(request: Request) -> dict[str, str | int]:
     defines = parse_defines(line, request.defines)
     if not any(map(is_constant, defines.values())):
         return defines
-    source = at_word(line, request.file, partial(read_program_text, request.file))
+    source = read_program(line, request.file)
     sizes = at_define(line, request.defines, lambda: sizes_of_constants(source, defines, request.function))
     return {**defines, **sizes}
 
@@ -49,7 +48,7 @@ def defines_of(request: Request) -> dict[str, str | int]:
 def load_program(request: Request, trace: Trace, ranges: Sequence[OpenSize] = ()) -> Program:
     """The program. ranges: of the sizes of a table's case."""
     line = request.line
-    source = at_word(line, request.file, partial(read_program_text, request.file))
+    source = read_program(line, request.file)
     defines = defines_of(request)
     for word in request.allow:
         at_word(line, word, partial(consented, (word,)))
@@ -116,7 +115,7 @@ def choose_machine(request: Request, schedule: Schedule | None) -> Machine:
         name, place = schedule.target, schedule.places.get("target")
         return _told(at_span(place, lambda: machine_called(name, request.target)), request)
     # a file that is not there is the graver mistake
-    at_word(line, request.file, partial(read_program_text, request.file))
+    read_program(line, request.file)
     names = ", ".join(machine_names())
     headline = "no machine: legality depends on it"
     raise line.fail("F110", headline, request.file, help=f"add --machine NAME: {names}")

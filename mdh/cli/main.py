@@ -17,8 +17,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from mdh.cli.command_line import CommandLine
-from mdh.cli.console import MOST_IN_JSON, capped, lost_output, report, show, show_json
+from mdh.cli.command_line import CommandLine, without_quiet
+from mdh.cli.console import MOST_IN_JSON, capped, lost_output, remarks, report, show, show_json
 from mdh.cli.crash import save_crash
 from mdh.cli.exit_codes import INTERRUPTED, OK, exit_code
 from mdh.cli.options import CONSTANTS
@@ -36,6 +36,8 @@ VERBS = {
     "tune": "Search the holes of a schedule on a device for the fastest values.",
     "compare": "Compare schedules on devices: times, what limits them, how portable they are.",
     "explain": "Show loops, layers, footprints and bytes; or the page of a diagnostic code.",
+    "examples": "List the programs that come with mdh, or show one with its schedules.",
+    "new": "Make a folder of your own from a program that comes with mdh.",
     "fmt": "Format schedules in the canonical form.",
     "devices": "List the devices and machine files; export one for the device at hand.",
     "db": "List, show, merge and export the records of the tuner.",
@@ -86,6 +88,9 @@ def root(
     _version: Annotated[
         bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
     ] = False,
+    _quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="At any place: print no remarks and no progress.")
+    ] = False,
 ) -> None:
     """A compiler for performance engineers: C loop nests and MDH schedules to CUDA, OpenCL and C.
 
@@ -97,7 +102,7 @@ def root(
 def run(words: Sequence[str]) -> int:
     """Runs `mdh WORDS…` in this process and returns the exit code. Writes to sys.stdout and sys.stderr."""
     line = CommandLine.of(words)
-    with suppress(MemoryError):
+    with suppress(MemoryError), remarks(not line.quiet):
         return _run(line, words)
     # the memory that was held is free now, with the frames that held it
     return _report(line, import_module("mdh.memory_left").no_room("what this command needs"))
@@ -107,7 +112,7 @@ def _run(line: CommandLine, words: Sequence[str]) -> int:
     """Runs the command and returns the exit code. Raises MemoryError."""
     try:
         outcome = get_command(app).main(
-            _with_arrays(line, _with_program(line, words)) or ["--help"],
+            _with_arrays(line, without_quiet(_with_program(line, words))) or ["--help"],
             prog_name="mdh",
             standalone_mode=False,
             obj=line,

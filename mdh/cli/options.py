@@ -1,13 +1,19 @@
 """The options that verbs share, each declared once, and what the user asked for by them."""
 
+import os
 from dataclasses import dataclass
 from enum import StrEnum, auto
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from mdh.cli import completion
 from mdh.cli.command_line import CommandLine
+from mdh.cli.console import log
 from mdh.ir.program import CALLS
+from mdh.shipped import Example, example_called, near_examples
+from mdh.textfile import shipped_program
 
 
 class Warned(StrEnum):
@@ -54,12 +60,33 @@ class Request:
         return tuple(p for p in (self.file, self.schedule, self.machine) if p is not None)
 
 
+def told_of_folder(file: str | None) -> str | None:
+    """The word, with a remark where it could mean a folder, too: `mdh new matmul` makes one."""
+    if file is not None and os.path.isdir(file) and (own := shipped_program(file)) is not None:
+        name = Path(file) / Path(own.source_name).name
+        yours = f"; `{name}` is yours" if os.path.isfile(name) else ""
+        log(f"`{file}` is the program that comes with mdh{yours}")
+    return file
+
+
+def demand_example(line: CommandLine, name: str) -> Example:
+    """The shipped program. Raises Failed F101 with the names that may be meant."""
+    found = example_called(name)
+    if found is None:
+        near = ", ".join(f"`{n}`" for n in near_examples(name))
+        hint = f"did you mean {near}?" if near else "`mdh examples` lists them"
+        raise line.fail("F101", f"mdh comes with no program `{name}`", name, help=hint)
+    return found
+
+
 FileArg = Annotated[
     str,
     typer.Argument(
         metavar="FILE.c",
-        help="The program: C, Tensor Comprehensions (.tc) or Diesel (.diesel).",
+        help="The program: C, .tc, .diesel, - for C on stdin, or a name of `mdh examples`.",
         show_default=False,
+        callback=told_of_folder,
+        autocompletion=completion.programs,
     ),
 ]
 EinsumOpt = Annotated[
@@ -68,21 +95,50 @@ EinsumOpt = Annotated[
 """`cli.main` puts the text in the place of the file, so that commands see no such option."""
 ScheduleOpt = Annotated[
     str | None,
-    typer.Option("--schedule", "-s", metavar="S.mdh", help="The schedule. Default: one that mdh derives."),
+    typer.Option(
+        "--schedule",
+        "-s",
+        metavar="S.mdh",
+        help="The schedule; - is stdin. Default: one that mdh derives.",
+        autocompletion=completion.schedule_names,
+    ),
 ]
 TargetOpt = Annotated[
-    str | None, typer.Option("--target", metavar="NAME", help="Target language: cuda, opencl or c.")
+    str | None,
+    typer.Option(
+        "--target",
+        metavar="NAME",
+        help="Target language: cuda, opencl or c.",
+        autocompletion=completion.targets,
+    ),
 ]
 MachineOpt = Annotated[
-    str | None, typer.Option("--machine", "-m", metavar="NAME", help="A machine's name or a .toml file.")
+    str | None,
+    typer.Option(
+        "--machine",
+        "-m",
+        metavar="NAME",
+        help="A machine's name or a .toml file.",
+        autocompletion=completion.machines,
+    ),
 ]
 MachineAtHandOpt = Annotated[
     str | None,
-    typer.Option("--device", metavar="SPEC", help="Take the machine and target of this device."),
+    typer.Option(
+        "--device",
+        metavar="SPEC",
+        help="Take the machine and target of this device.",
+        autocompletion=completion.devices,
+    ),
 ]
 DeviceOpt = Annotated[
     str | None,
-    typer.Option("--device", metavar="SPEC", help="cuda:N, opencl:N, c or oclgrind. Default: first GPU."),
+    typer.Option(
+        "--device",
+        metavar="SPEC",
+        help="cuda:N, opencl:N, c or oclgrind. Default: first GPU.",
+        autocompletion=completion.devices,
+    ),
 ]
 DefineOpt = Annotated[
     list[str] | None, typer.Option("-D", metavar="NAME=VALUE", help="Bind a size or define a macro.")

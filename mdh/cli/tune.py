@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mdh.cli import completion
 from mdh.cli import options as opt
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import ending, log, ok, report, show, show_json
@@ -36,8 +37,10 @@ FileArg = Annotated[
     str | None,
     typer.Argument(
         metavar="[FILE.c]",
-        help="The program: C, .tc or .diesel. Default: the listed ones.",
+        help="The program, or a name of `mdh examples`. Default: the listed ones.",
         show_default=False,
+        callback=opt.told_of_folder,
+        autocompletion=completion.programs,
     ),
 ]
 BudgetOpt = Annotated[

@@ -11,7 +11,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from mdh.cli.console import log
+from mdh.cli.console import log, remarks_shown
 from mdh.printable import one_line
 from mdh.report.tune_text import progress_line, share_done
 from mdh.results.trial import Trial
@@ -62,7 +62,7 @@ class Bar:
 @contextmanager
 def live(name: str) -> Iterator[Watch]:
     """A watch for one run. Other text on stderr appears above the bar."""
-    if sys.stderr is None or not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty() or not remarks_shown():
         yield Plain(name)
         return
     bar = Bar(name)

@@ -25,7 +25,7 @@ from mdh.results.goal import Goal
 from mdh.results.trial import Job
 from mdh.schedule.cases import demand_one, only
 from mdh.schedule.model import Schedule
-from mdh.textfile import SCHEDULE_LIMIT, read_program_text, read_text
+from mdh.textfile import read_program_text, read_schedule_text
 from mdh.tuner.order import Order
 from mdh.tuner.over.order import OverOrder
 from mdh.tuner.project import ProjectEntry, listed
@@ -141,7 +141,7 @@ def _of_entry(line: CommandLine, words: TuneWords, entry: ProjectEntry) -> Order
     schedule = None
     if entry.schedule is not None:
         path = entry.schedule
-        text = at_span(entry.at("schedule"), lambda: read_text(path, limit=SCHEDULE_LIMIT))
+        text = at_span(entry.at("schedule"), lambda: read_schedule_text(path))
         schedule = at_span(entry.at("schedule"), lambda: run.schedule(text, entry.set))
     options = (entry.function, entry.strict_fp, entry.deterministic, entry.allow)
     return _order(line, words, program, schedule, tuple(defines.items()), options, entry.device)

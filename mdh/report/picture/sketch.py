@@ -13,8 +13,8 @@ def sketch_space(view: StageView) -> str:
     shown = (1, 0) if len(view.dims) > 1 else (0, None)
     boxes = []
     for step in range(-1, len(view.steps)):
-        ends = [_first(view.dims[d], step) if d is not None else (0, 1) for d in shown]
-        boxes.append((ends, _kind(view, step)))
+        ends = [first_part(view.dims[d], step) if d is not None else (0, 1) for d in shown]
+        boxes.append((ends, part_kind(view, step)))
     return _drawing(boxes, f"iteration space of {view.name}")
 
 
@@ -25,26 +25,26 @@ def sketch_array(view: StageView, array: ArrayView) -> str:
     whole = [(0, array.shape[k]) if k is not None else (0, 1) for k in shown]
     boxes = [(whole, "paper")]
     for step in range(len(view.steps)):
-        sets = [_first(dim, step) for dim in view.dims]
-        ends = [_touched(array, k, sets) if k is not None else (0, 1) for k in shown]
-        boxes.append((ends, _kind(view, step)))
+        sets = [first_part(dim, step) for dim in view.dims]
+        ends = [touched(array, k, sets) if k is not None else (0, 1) for k in shown]
+        boxes.append((ends, part_kind(view, step)))
     return _drawing(boxes, f"array {array.name}")
 
 
-def _kind(view: StageView, step: int) -> str:
+def part_kind(view: StageView, step: int) -> str:
     if step < 0:
         return "paper"
     layers = view.steps[step].layers
     return f"cell even {layers[0].lower() if layers else 'loop'}"
 
 
-def _first(dim: DimView, step: int) -> Ends:
+def first_part(dim: DimView, step: int) -> Ends:
     """The range of elements that the first part of `step` can have, the end exclusive."""
     reach = sum(d.weight * (d.parts - 1) for d in dim.digits if d.step > step)
     return 0, min(dim.extent, reach + 1)
 
 
-def _touched(array: ArrayView, k: int, sets: Sequence[Ends]) -> Ends:
+def touched(array: ArrayView, k: int, sets: Sequence[Ends]) -> Ends:
     found = [_image(t.index[k], sets) or (0, array.shape[k]) for t in array.touches]
     low, high = min(a for a, _ in found), max(b for _, b in found)
     return max(0, low), min(array.shape[k], high)

@@ -7,7 +7,7 @@ from mdh.machine import Machine
 from mdh.schedule.default.cpu_groups import is_contiguous, packing, shared
 from mdh.schedule.default.grid import block_axes, ceil_div, divisors, grid_size, round_up
 from mdh.schedule.default.map import GROUPS_PER_CORE, native_lanes, outer_tiles, vector_lanes
-from mdh.schedule.default.operands import Contraction, shared_copy
+from mdh.schedule.default.operands import Contraction, is_product, shared_copy
 from mdh.schedule.default.outline import ScheduleBuilder, attribute, held, staged
 from mdh.schedule.default.shape import Shape
 from mdh.schedule.model import ForEntry, Mem, Unit
@@ -26,6 +26,8 @@ BROAD, BROAD_HEIGHTS = 4, (6, 7, 5)
 and each multiplication loads the fewest values. This also disturbs other threads of the core the least."""
 ACCUMULATORS = 24
 """Of 32 vector registers, those that hold sums where a stage has several."""
+SIDE = 32
+"""Rows and columns of a group of a matrix times its own transpose."""
 MANY = 8
 """Register tiles of the first of BROAD_HEIGHTS from which on a partial last one matters little."""
 SPREAD = 2.0
@@ -48,6 +50,9 @@ UNROLLED = 16
 
 
 def contraction_cpu(shape: Shape, found: Contraction, machine: Machine) -> ScheduleBuilder:
+    square = _with_itself(shape, found, machine)
+    if square is not None:
+        return square
     turned = _turned(shape, found, machine)
     if turned is not None:
         return _across(shape, turned, machine)
@@ -87,6 +92,36 @@ def _along(shape: Shape, found: Contraction, machine: Machine) -> ScheduleBuilde
     )
     if lanes > 1 and outline.tiles[column] >= lanes:
         outline.step({row: 1, column: lanes}, {} if several else first, attrs=(attribute("unroll"),))
+        outline.step({column: 1}, {column: Unit(Layer.VEC, "x")})
+    return outline
+
+
+def _with_itself(shape: Shape, found: Contraction, machine: Machine) -> ScheduleBuilder | None:
+    """A matrix times its own transpose, which is read along the sum on both sides. A copy turns both around,
+    so that a group has few rows, and parts of the sum as deep as its cache takes. None in other cases."""
+    second = [a for a in shape.reads_of(found.second) if shape.uses(a, found.columns[0])]
+    plain = is_product(found) and len(found.reduced) == 1 and not found.batch
+    apart = all(shape.contiguous(a) != found.columns[0] for a in second)
+    if found.first != found.second or shape.patterns(found.first) != 2 or not (plain and apart):
+        return None
+    if prod(shape.extents) <= ALONE or len(shape.stage.results) > 1:
+        return None
+    outline = ScheduleBuilder(shape)
+    row, column, reduced = found.rows[0], found.columns[0], found.reduced[0]
+    lanes = vector_lanes(shape, column, machine)
+    tiles = {row: SIDE, column: SIDE}
+    outline.step(tiles, dict(block_axes(tiles, shape.extents, machine)))
+    room = machine.shared_per_block * 3 // 4 // (2 * SIDE * shape.element_bytes(found.first))
+    parts = {reduced: room} if room < shape.extents[reduced] else {}
+    name = shape.stage.dims[column].name
+    along = next(k for k, f in enumerate(second[0].index) if f is not None and name in f.names)
+    copy = staged(shape, found.second, Space.SM, along)
+    outline.step(parts, dict.fromkeys(parts, ForEntry(1)), entries={found.second: copy})
+    outline.step({column: VECTORS * lanes}, {column: ForEntry(1)})
+    outline.step({row: _height(SIDE, machine)})
+    outline.step({reduced: 1}, entries=held(shape))
+    if lanes > 1:
+        outline.step({row: 1, column: lanes}, attrs=(attribute("unroll"),))
         outline.step({column: 1}, {column: Unit(Layer.VEC, "x")})
     return outline
 

@@ -1,0 +1,53 @@
+"""Completion of values: what a shell is given for the part of a word."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mdh.cli import completion
+from mdh.shipped import examples
+from tests.support.source_tree import ROOT
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("mine.c", "mine.mdh", "my.toml", ".hidden.c", "note.txt", "below/deep.c"):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text("")
+
+
+def test_programs() -> None:
+    assert completion.programs("mi") == ["mine.c"]
+    assert completion.programs("") == ["below/", "mine.c", *(e.name for e in examples())]
+    assert completion.programs("below/d") == ["below/deep.c"]
+    assert completion.programs(".") == [".hidden.c"]
+    assert completion.programs("nowhere/") == []
+    assert completion.example_names("transp") == ["transpose"]
+
+
+def test_schedules() -> None:
+    assert completion.schedule_names("mi", []) == ["mine.mdh"]
+    assert completion.schedule_names("matmul/a", []) == ["matmul/a100/base"]
+    assert completion.schedule_names("", ["check", "mbbs"])[2:] == ["mbbs/generic-cpu/base", "mbbs/h200/base"]
+    assert completion.schedule_names("", ["check"]) == ["below/", "mine.mdh"]
+    assert completion.compared_names("def", []) == ["default"]
+
+
+def test_others() -> None:
+    assert completion.machines("h") == ["h100", "h200"]
+    assert completion.machines("my") == ["my.toml"]
+    assert completion.devices("o") == ["oclgrind", "opencl:0"]
+    assert completion.targets("c") == ["c", "cuda"]
+    assert completion.baselines("num") == ["numpy"]
+    assert completion.subjects("K10")[:2] == ["K100", "K101"]
+
+
+def test_a_shell_gets_them() -> None:
+    words = {"_MDH_COMPLETE": "complete_bash", "COMP_WORDS": "mdh new transp", "COMP_CWORD": "2"}
+    env = {**os.environ, **words, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-m", "mdh"], capture_output=True, text=True, check=True, env=env)
+    assert done.stdout.split() == ["transpose"]
