@@ -1,4 +1,4 @@
-"""K127: the tiles of a pass, which the stages that are reduced together share."""
+"""K136: the tiles of a pass, which the stages that are reduced together share."""
 
 from collections.abc import Collection, Iterator, Mapping
 
@@ -38,7 +38,7 @@ def placed(one: Inner, part: Part | None, carried: dict[str, Tile]) -> str:
 def near_in_pass(
     plan: StagePlan, carried: Mapping[str, Tile], sections: Mapping[str, Section], found: list[Diagnostic]
 ) -> dict[str, Space]:  # fmt: skip
-    """The arrays of the pass that a stage uses, which lie in tiles. K127: it reads more than these."""
+    """The arrays of the pass that a stage uses, which lie in tiles. K136: it reads more than these."""
     out = {b: carried[b].space for b in plan.stage.read | plan.stage.written if b in carried}
     every = frozenset(lv.var for lv in plan.tiles.levels.all)
     for buffer in sorted(out.keys() - plan.stage.written):
@@ -57,7 +57,7 @@ def near_in_pass(
 def copied(
     plan: StagePlan, carried: Collection[str], program: Program, sections: Mapping[str, Section]
 ) -> Iterator[Diagnostic]:
-    """K127. Tiles of the pass are staged only where they are computed."""
+    """K136. Tiles of the pass are staged only where they are computed."""
     for step in plan.steps:
         for staging in step.stagings:
             by = [s for s in program.stages if staging.buffer in s.written and s.carried is not None]

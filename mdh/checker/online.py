@@ -1,4 +1,4 @@
-"""K127: which stages are reduced in one pass (`stage O online t, u`), and where their parts are computed."""
+"""K136: which stages are reduced in one pass (`stage O online t, u`), and where their parts are computed."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -18,12 +18,12 @@ from mdh.ir.program import DimKind, Program
 from mdh.ir.tile import Tile
 from mdh.schedule.model import BufferPlace, Mem, Online, Section, Within
 
-CODE = "K127"
+CODE = "K136"
 
 
 def with_online(program: Program, sections: Mapping[str, Section]) -> Joined:
     """The program in which stages are reduced in one pass where sections say so. sections: by stage. Raises
-    Failed K127."""
+    Failed K136."""
     stored: dict[str, str] = {}
     for name, section in sections.items():
         if isinstance(section.how, Online):
