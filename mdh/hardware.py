@@ -91,6 +91,15 @@ class SyncScope(StrEnum):
     DEVICE = "device"
 
 
+class Launching(StrEnum):
+    """How the kernels of the turns of a loop around stages are launched: one by one, as a graph that is
+    recorded once, or by a kernel that goes through all turns."""
+
+    HOST = "host"
+    GRAPH = "graph"
+    PERSISTENT = "persistent"
+
+
 class BlockOrder(StrEnum):
     """The order in which the blocks of a grid take its tiles."""
 

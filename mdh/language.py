@@ -34,6 +34,8 @@ class Language:
     """A flag and a value of up to 32 bits can be read and written together, as one 64-bit word."""
     dependent_launch: bool = False
     """A kernel may begin before its predecessor has ended."""
+    graphs: bool = False
+    """Many launches can be recorded, and replayed as one."""
     launch_bounds: bool = False
     tensor_cores: bool = False
     load_hints: bool = False
@@ -62,7 +64,7 @@ LANGUAGES = {
     "cuda": Language(
         "CUDA C++", "CUDA", "gpu", _ALL, frozenset(Engine), (2, 4),
         shuffles=True, float_atomics=True, acquire_release=True, packed_words=True, dependent_launch=True,
-        launch_bounds=True, tensor_cores=True, load_hints=True, store_hints=True, offline=True,
+        graphs=True, launch_bounds=True, tensor_cores=True, load_hints=True, store_hints=True, offline=True,
     ),
     "opencl": Language(
         "OpenCL C", "OpenCL", "cpu", _ALL - {Layer.CLU}, frozenset({Engine.PLAIN}), (2, 4, 8, 16),

@@ -85,7 +85,7 @@ def _lookups() -> list[Case]:
         like="read", below={"I": _ROWS}, shared=frozenset({"E"}), touched=touched,
     )  # fmt: skip
     double = replace(
-        _tc("2LUT 10^7x64", "2LUT", two, 0.0, _own("2LUT", "bag")),
+        _tc("2LUT 10^7x64", "2LUT", two, 0.0, _own("2LUT", "bag", "beside")),
         like="read", below={"I1": _ROWS, "I2": _ROWS}, shared=frozenset({"LUT1", "LUT2"}),
         touched=2 * touched,
     )  # fmt: skip

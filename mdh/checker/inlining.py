@@ -13,7 +13,7 @@ from mdh.ir.program import Program, Stage
 from mdh.machine import Machine
 from mdh.poly.inlining import Inlined, inlined
 from mdh.poly.recomputation import computed_twice
-from mdh.schedule.model import Caret, How, Library, Mem, Schedule, Section
+from mdh.schedule.model import Beside, Caret, How, Library, Mem, Schedule, Section
 from mdh.schedule.printer import print_how
 
 CODE = "K119"
@@ -111,7 +111,8 @@ def with_inline(program: Program, sections: Mapping[str, Section]) -> Inlined:
 
 def _idle(name: str, section: Section) -> Iterator[Diagnostic]:
     """K110 for `@once` where nothing is inline, S158 for steps where a library computes."""
-    if (section.how is How.KERNEL or isinstance(section.how, Library)) and not section.chosen:
+    once = section.how is How.KERNEL or isinstance(section.how, Beside | Library)
+    if once and not section.chosen:
         for attr in section.attrs:
             what, who = "has a kernel of its own", "a kernel"
             if isinstance(section.how, Library):

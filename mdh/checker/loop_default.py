@@ -53,7 +53,7 @@ def _shared(
     except Failed:
         # the checker says so
         return []
-    names = set() if given is None else {s.name for s in given.sections if not s.derived}
+    names = set() if given is None else {s.name for s in given.sections if not s.derived} | given.sharing
     known = set() if given is None else {s.name for s in given.loops}
     for loop in parallel_loops(program):
         if loop.name in known or None in names or not names.isdisjoint(loop.stages):

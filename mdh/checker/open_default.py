@@ -4,7 +4,7 @@ Those for fixed sizes do not know the rules for open extents. They are derived f
 larger ones, at which every dimension is split. The first that the rules accept is taken.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mdh.checker.fusing import stage_in, view_of
@@ -45,13 +45,14 @@ def default_for(
     inline are so here too. Raises Failed as `with_inline` does.
     """
     known = {} if given is None else {s.name: s for s in given.sections if s.name is not None}
-    found = with_free_maps(program, known)
+    sharing = frozenset[str | None]() if given is None else given.sharing
+    found = with_free_maps(program, known, sharing)
     kernels = _kernels(found.program, machine, target, deterministic=deterministic)
     loops, inside = loops_in_default(
         program, found.program, machine, target, given, deterministic=deterministic
     )
     by_name = {s.name: s for s in (*kernels, *inside.values()) if s.name is not None}
-    free = by_name.keys() - known.keys() - {one.name for one in found.stages} - inside.keys()
+    free = by_name.keys() - known.keys() - {one.name for one in found.stages} - inside.keys() - sharing
     by_name = with_rows(found.program, by_name, free, machine, target, deterministic=deterministic)
     if given is None or not given.loops:
         # a loop whose iterations units share is one kernel
@@ -122,13 +123,16 @@ def _schedule(program: Program, machine: Machine, found: Inlined, kernels: Itera
     return Schedule(tuple(sections), target=machine.name, program=program.name)
 
 
-def with_free_maps(program: Program, known: Mapping[str, Section] = {}) -> Inlined:
+def with_free_maps(
+    program: Program, known: Mapping[str, Section] = {}, sharing: Collection[str | None] = ()
+) -> Inlined:
     """The program with the stages that the user makes inline, and with maps that are free. Steps of the user
-    say what their stage reads, and a library reads arrays, so the maps that they read stay as they are."""
+    say what their stage reads, and a library reads arrays, so the maps that they read stay as they are.
+    sharing: stages that have kernels."""
     wanted = with_inline(program, known)
     steps = {name for name, section in known.items() if not section.derived or may_call(section.how)}
     read = {buffer for s in program.stages if s.name in steps for buffer in s.read}
-    among = {s.name for s in program.stages if s.name not in known and not s.written & read}
+    among = {s.name for s in program.stages if s.name not in known and not s.written & read} - {*sharing}
     free = free_maps(wanted.program, among) if len(program.stages) > 1 else ()
     if not free:
         return wanted

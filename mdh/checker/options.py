@@ -30,6 +30,7 @@ PLACES = {
     "persistent": "the outermost grid step",
     "occupancy": "the outermost grid step",
     "roles": "the step with BLK",
+    "launch": "a step of `loop`, for a loop whose turns run one after another",
     "atom": "an MMA step",
     "acc": "an MMA step",
     "as": "an MMA step",

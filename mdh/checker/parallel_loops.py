@@ -5,22 +5,25 @@ there. So all stages give the same iterations to the same unit, which then runs 
 the loops inside.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
 from mdh.checker.holes import unbound_holes
+from mdh.checker.loop_launch import loops_in_turns
 from mdh.checker.options import no_effect
 from mdh.checker.subject import at, listed, nearest
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.hardware import Layer, Space
-from mdh.ir.parallel_loop import ParallelLoop
-from mdh.ir.plan import LoopPlan, StagePlan
+from mdh.ir.parallel_loop import LoopPlan, ParallelLoop
+from mdh.ir.plan import StagePlan
 from mdh.ir.program import Program, Stage
+from mdh.ir.turns import Turns
 from mdh.machine import Machine
 from mdh.poly.parallel_loops import meeting, parallel_loops
 from mdh.schedule.canonical import canonical_section
 from mdh.schedule.model import (
+    Beside,
     Caret,
     Core,
     Hole,
@@ -94,16 +97,17 @@ def shared_loops(
     """The loops of the program that the schedule has sections of, or the default one, where that has the
     steps of all its stages. holes: steps may have some. Raises Failed. S159: there is no such loop. S154: a
     hole is open. K126: its steps are none of a loop. K110: an attribute has no effect."""
-    given = {s.name for s in schedule.sections if not s.derived}
+    given = {s.name for s in schedule.sections if not s.derived} | schedule.sharing
     spare = () if default is None else default.loops
     if not schedule.loops and not spare:
         return ()
     known = {x.name: x for x in parallel_loops(program)}
     found: list[Diagnostic] = []
     out: dict[str, Shared] = {}
-    for section in schedule.loops:
+    others = loops_in_turns(program)
+    for section in (s for s in schedule.loops if s.name not in others):
         loop = known.get(str(section.name))
-        wrong = list(_unknown(section, known) if loop is None else _wrong(loop, section, holes=holes))
+        wrong = list(_unknown(section, known, others) if loop is None else _wrong(loop, section, holes=holes))
         found += wrong
         if loop is not None and not wrong:
             out[loop.name] = Shared(loop, section)
@@ -141,12 +145,15 @@ def left_of(program: Program, loops: Sequence[Shared], *, same: bool) -> tuple[S
     return tuple(out)
 
 
-def _unknown(section: Section, known: dict[str, ParallelLoop]) -> Iterator[Diagnostic]:
-    headline = f"the program has no loop `{str(section.name)[:60]}` whose iterations units could share"
-    loops = ", ".join(f"`loop {x.name}( {x.counter} )`" for x in known.values())
-    hint = f"{nearest(str(section.name), known)} its loops: {loops}".strip()
-    if not known:
-        hint = "leave the section out: no loop around turns has iterations that do not depend on one another"
+def _unknown(
+    section: Section, known: Mapping[str, ParallelLoop], others: Mapping[str, Turns]
+) -> Iterator[Diagnostic]:
+    headline = f"the program has no loop `{str(section.name)[:60]}` around stages"
+    counters = {name: x.counter for name, x in known.items()} | {name: x.name for name, x in others.items()}
+    loops = ", ".join(f"`loop {name}( {counter} )`" for name, counter in counters.items())
+    hint = f"{nearest(str(section.name), counters)} its loops: {loops}".strip()
+    if not counters:
+        hint = "leave the section out: no loop stands around stages"
     yield Diagnostic(NAME, headline, at(section.span), help=hint)
 
 
@@ -197,12 +204,17 @@ def _unfit(x: Shared, why: str, help_: str) -> Diagnostic:
 
 
 def demand_kernels(loops: Sequence[Shared], sections: dict[str, Section]) -> None:
-    """Raises Failed K126 if a stage of a loop is inline or computed `in` another stage, or computes another
-    stage, or is a call of a library. sections: by stage."""
+    """Raises Failed K126 if a stage of a loop is computed `in` another stage, computes another stage, shares
+    a launch with one, or is a call of a library. sections: by stage."""
     inside = {name: x for x in loops for name in x.loop.stages}
     found: list[Diagnostic] = []
     for name, section in sections.items():
         how = section.how
+        if isinstance(how, Beside) and (name in inside or how.host in inside):
+            x = inside.get(name) or inside[how.host]
+            headline = f"stage `{name}` shares the launch of `{how.host}`, and loop `{x.loop.name}` has one"
+            hint = "leave `beside` out, or the section of the loop"
+            found.append(Diagnostic(CODE, headline, at(how.span), help=hint))
         if isinstance(how, Within) and (name in inside or how.reader in inside):
             x = inside.get(name) or inside[how.reader]
             headline = f"stage `{name}` is computed in `{how.reader}`, and loop `{x.loop.name}` shares one"

@@ -5,13 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mdh.checker.atoms import CODE as ATOM
+from mdh.checker.beside import launches, unfit_blocks, unknown_hosts
 from mdh.checker.concrete import concrete
 from mdh.checker.fusing import stage_in, view_of
 from mdh.checker.holes import unbound_holes
-from mdh.checker.inlining import staged
+from mdh.checker.inlining import Staged, staged
 from mdh.checker.inner import Whole, with_inner
 from mdh.checker.inner_places import unknown_readers
 from mdh.checker.library import called
+from mdh.checker.loop_launch import InTurns, loops_with_launches, unfit_launches, with_launches
 from mdh.checker.online import renamed
 from mdh.checker.parallel_loops import (
     Shared,
@@ -60,12 +62,13 @@ def check(
     schedule = settled(program, schedule)
     found = [d for rule in PROGRAM_RULES for d in rule(program)]
     seen = LANGUAGES[target].seen(machine)
-    plans: list[StagePlan] = []
-    written: dict[str, Section] = {}
+    plans, written = list[StagePlan](), dict[str, Section]()
     whole = staged(program, schedule, machine, default)
     loops = left_of(whole.program, shared_loops(program, schedule, default), same=not whole.inline)
+    turned = loops_with_launches(program, schedule)
+    found.extend(unfit_launches(program, turned, [x.loop for x in loops], target))
     by_name = {stage.name: section for stage, section in whole.kernels}
-    found.extend(unknown_readers(whole.program, by_name))
+    found += [*unknown_readers(whole.program, by_name), *unknown_hosts(whole.program, by_name)]
     demand_kernels(loops, by_name)
     inside = Whole(whole.program, by_name, seen, check_stage)
     around = {name: x for x in loops for name in x.loop.stages}
@@ -81,36 +84,41 @@ def check(
             found.extend(failed.diagnostics)
             continue
         plan, wrong = check_stage(draft, section)
-        found.extend(wrong)
-        if plan is not None and stage.name in around:
-            found.extend(own_units(around[stage.name], plan, seen))
-        if plan is not None:
-            plan, wrong = with_inner(plan, draft, inside, written)
-            found.extend(wrong)
-            plans.append(plan)
-            name = stage.name if len(program.stages) > 1 else None
-            written[stage.name] = _written(name, section, draft, around.get(stage.name))
+        found += wrong
+        if plan is None:
+            continue
+        found += own_units(around[stage.name], plan, seen) if stage.name in around else ()
+        plan, wrong = with_inner(plan, draft, inside, written)
+        found += wrong
+        plans.append(plan)
+        written[stage.name] = _written(section, draft, around.get(stage.name), named=len(program.stages) > 1)
+    order = () if found else launches(whole.program, by_name, loops)
+    found += unfit_blocks(order, plans, by_name, seen, target)
     if found:
         raise Failed(*(d for n, d in enumerate(found) if d not in found[:n]))
-    written = {name: renamed(section, whole.stored) for name, section in written.items()}
-    said = _said(program, whole.sections, written, machine, loops)
-    inner = {name for name, section in by_name.items() if isinstance(section.how, Within)}
-    computed = without(whole.program, inner)
+    said = print_schedule(_said(program, whole, written, machine, (*loops, *turned)))
+    computed = with_launches(_without_inner(whole.program, by_name), turned)
+    shared = loop_plans(computed, loops, plans)
     return Plan(
-        program, computed, seen, target, tuple(plans), print_schedule(said), deterministic,
-        whole.inline, loop_plans(computed, loops, plans),
-    )  # fmt: skip
+        program, computed, seen, target, tuple(plans), said, deterministic, whole.inline, shared, order
+    )
+
+
+def _without_inner(program: Program, sections: Mapping[str, Section]) -> Program:
+    """The program without the stages that others compute."""
+    return without(program, {name for name, s in sections.items() if isinstance(s.how, Within)})
 
 
 def _said(
-    program: Program, sections: Sequence[Section], written: Mapping[str, Section], machine: Machine,
-    loops: Sequence[Shared],
+    program: Program, whole: Staged, written: Mapping[str, Section], machine: Machine,
+    loops: Sequence[Shared | InTurns],
 ) -> Schedule:  # fmt: skip
-    """The schedule as it is lowered. written: the sections that have steps."""
+    """The schedule as it is lowered, with the C's names of arrays. written: the sections that have steps."""
     every = tuple(
         written.get(stage.name, Section(stage.name, (), how=s.how, attrs=s.attrs, derived=True))
-        for stage, s in zip(program.stages, sections, strict=True)
+        for stage, s in zip(program.stages, whole.sections, strict=True)
     )
+    every = tuple(renamed(section, whole.stored) for section in every)
     return Schedule(every, machine.name, program.name, loops=tuple(x.said for x in loops))
 
 
@@ -130,8 +138,9 @@ def _draft(
     return Draft(view, mine, steps, machine, target, deterministic, section.span)
 
 
-def _written(name: str | None, section: Section, draft: Draft, around: Shared | None) -> Section:
+def _written(section: Section, draft: Draft, around: Shared | None, *, named: bool) -> Section:
     """The section as it is lowered."""
+    name = draft.stage.name if named else None
     attrs = section.attrs if section.how is How.INLINE else ()
     kept = concrete(Section(name, draft.steps, fuses=section.fuses, how=section.how, attrs=attrs), draft)
     if around is None:

@@ -187,7 +187,7 @@ def _text(checked: Checked) -> str:
     steps = sum(len(s.steps) for s in (*plan.stages, *(x.plan for _, x in inside)))
     what = schedule_words(checked)
     names = ", ".join([
-        *(s.stage.name if s.call is None else f"{s.stage.name} by {s.call.library}" for s in plan.stages),
+        *(_named(plan, n) for n in range(len(plan.stages))),
         *(f"{x.stage.name} in {reader}" for reader, x in inside),
         *(f"{x.name} inline" for x in plan.inline),
     ])  # fmt: skip
@@ -195,6 +195,14 @@ def _text(checked: Checked) -> str:
         f"ok: {what} of {plan.program.name} (stages {names}; {steps} steps) is legal on "
         f"{plan.machine.name}, {plan.target}\n"
     )
+
+
+def _named(plan: Plan, n: int) -> str:
+    """Stage number n, with the library that computes it, or the stage whose launch it shares."""
+    stage = plan.stages[n]
+    name = stage.stage.name if stage.call is None else f"{stage.stage.name} by {stage.call.library}"
+    host = next((launch[0] for launch in plan.launches if n in launch[1:]), None)
+    return name if host is None else f"{name} beside {plan.stages[host].stage.name}"
 
 
 def _inside(plan: StagePlan) -> list[tuple[str, InnerStage]]:

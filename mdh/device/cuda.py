@@ -279,7 +279,9 @@ class CudaCall:
                 bound = self._bound(text, at)
             except DriverError as error:
                 raise self.device.failed("prepare", text.name, error) from error
-            self._prepared[place] = Launches(bound, memory, self.built.spaces.zeroed, cupy)
+            self._prepared[place] = Launches(
+                bound, memory, self.built.spaces.zeroed, cupy, replayed=self.built.text.replayed
+            )
         return self._prepared[place]
 
     def _bound(self, text: KernelText, at: Mapping[str, int]) -> tuple[tuple[bool, PackedLaunch], ...]:

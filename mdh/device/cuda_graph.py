@@ -28,15 +28,18 @@ class Launches:
     """The kernels of a call for one stream. kernels: with whether workspaces are cleared in front of each.
     workspace: the address of the stream's, 0 where none is needed. zeroed: bytes of it that begin as zeros.
 
-    The second call records the graph, since a graph takes longer to make than to launch its kernels once.
+    replayed: whether the schedule wants a graph. Then the first call records it. Where it says nothing, the
+    second call of many launches does, since a graph takes longer to make than to launch its kernels once.
     """
 
     def __init__(
-        self, kernels: tuple[tuple[bool, PackedLaunch], ...], workspace: int, zeroed: int, cupy: Any
-    ) -> None:
+        self, kernels: tuple[tuple[bool, PackedLaunch], ...], workspace: int, zeroed: int, cupy: Any, *,
+        replayed: bool | None = None,
+    ) -> None:  # fmt: skip
         self.kernels, self.workspace, self.zeroed = kernels, workspace, zeroed
         self._cupy, self._calls, self._graph = cupy, 0, None
-        self._replayed = _FEW < len(kernels) <= _MANY
+        self._replayed = _FEW < len(kernels) <= _MANY if replayed is None else replayed
+        self._recording = 1 if replayed else 2
 
     def put(self, stream: int) -> None:
         """Enqueue all. Raises LaunchError."""
@@ -47,14 +50,14 @@ class Launches:
         try:
             recorded = runtime.streamIsCapturing(stream)
             self._calls += 1
-            if self._calls == 2 and not recorded:
+            if self._graph is None and self._calls >= self._recording and not recorded:
                 self._graph = self._recorded()
             if self._graph is not None and not recorded:
                 runtime.graphLaunch(self._graph.graphExec, stream)
                 return
         except runtime.CUDARuntimeError:
             # the launches themselves say what is wrong
-            self._graph = None
+            self._graph, self._replayed = None, False
         self._put_each(stream)
 
     def clear(self, byte: int, start: int, stop: int, stream: int) -> None:

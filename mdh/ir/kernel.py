@@ -114,7 +114,8 @@ class Comment:
 @dataclass(frozen=True, slots=True)
 class Alloc:
     """Declares an SM or RM buffer for the rest of the enclosing body. Targets move SM buffers to the top of
-    the kernel. init: the first value of every RM element."""
+    the kernel. Those of the two sides of an If lie in the same place: all threads of a block take one side.
+    init: the first value of every RM element."""
 
     buf: Buf
     init: Expr | None = None
@@ -298,7 +299,8 @@ def count_at(e: Expr, sizes: Mapping[str, Any]) -> int:
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """params: DM buffers, scalars as (name, dtype), and tensor maps, in argument order. constants: arrays
-    whose elements stand in the text."""
+    whose elements stand in the text. twin: the name of another kernel of the module which is the same but for
+    the names of arrays, so that its text serves both."""
 
     name: str
     stage: str
@@ -309,6 +311,7 @@ class Kernel:
     comment: str = ""
     maps: tuple[TensorMap, ...] = ()
     constants: tuple[Buf, ...] = ()
+    twin: str = ""
 
 
 @dataclass(frozen=True, slots=True)

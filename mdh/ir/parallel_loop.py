@@ -27,3 +27,18 @@ class ParallelLoop:
     def dim_of(self) -> dict[str, str]:
         """The dimension of each stage."""
         return dict(zip(self.stages, self.dims, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class LoopPlan:
+    """A loop whose iterations units share: each runs all of its stages, in all turns that are in the loop,
+    for iterations of its own, in one kernel. first, last: the numbers of its stages among those with kernels.
+    steps: how many steps of the loop come before those of each stage. units: of all layers together. part:
+    the most iterations of a unit."""
+
+    loop: ParallelLoop
+    first: int
+    last: int
+    steps: int
+    units: int
+    part: int

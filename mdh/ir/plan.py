@@ -16,8 +16,9 @@ from mdh.ir.fusion import Group
 from mdh.ir.inlining import InlineStage
 from mdh.ir.library_call import LibraryCall
 from mdh.ir.open_size import OpenExtent
-from mdh.ir.parallel_loop import ParallelLoop
+from mdh.ir.parallel_loop import LoopPlan
 from mdh.ir.program import Program, Stage
+from mdh.ir.shared_launch import Order
 from mdh.ir.tile import Tiles
 from mdh.machine import Machine
 from mdh.shown import Shown
@@ -358,21 +359,6 @@ def inner_arrays(plan: StagePlan) -> frozenset[str]:
     return frozenset[str]().union(*(x.stage.written | inner_arrays(x.plan) for x in plan.inner))
 
 
-@dataclass(frozen=True, slots=True)
-class LoopPlan:
-    """A loop whose iterations units share: each runs all of its stages, in all turns that are in the loop,
-    for iterations of its own, in one kernel. first, last: the numbers of its stages among those with kernels.
-    steps: how many steps of the loop come before those of each stage. units: of all layers together. part:
-    the most iterations of a unit."""
-
-    loop: ParallelLoop
-    first: int
-    last: int
-    steps: int
-    units: int
-    part: int
-
-
 @dataclass(frozen=True)
 class Plan(Shown):
     """The checked schedule of every stage. target: `cuda`, `opencl` or `c`; text: the schedule as text.
@@ -392,6 +378,14 @@ class Plan(Shown):
     inline: tuple[InlineStage, ...] = ()
     loops: tuple[LoopPlan, ...] = ()
     """The loops that units share, in the order of their stages."""
+    order: Order = ()
+    """The launches of a turn by the numbers of their stages, where stages share some (`beside`); else empty.
+    """
+
+    @property
+    def launches(self) -> Order:
+        """The numbers of the stages of each launch, in the order in which they run."""
+        return self.order or tuple((n,) for n in range(len(self.stages)))
 
     def __repr__(self) -> str:
         return f"<mdh.Plan {self.program.name} for {self.machine.name} ({self.target})>"

@@ -1,11 +1,13 @@
 """Loops around whole stages, and around the kernels that these become: time steps, layers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import prod
 
+from mdh.hardware import Launching
 from mdh.ir.affine import Affine
+from mdh.ir.names import fresh
 from mdh.source import Span
 
 MOST_COUNTED = 20_000
@@ -19,7 +21,8 @@ class Turns:
     name: C's variable, which is start + step * turn. var: the number of the turn in expressions, from 0 on;
     unique in the function. where: functions of `var` and of variables of loops around; turns in which one is
     negative are left out. Loops of a sequence are nested or apart; outer ones come first. level: it stands
-    for a unit or loop of the kernel that computes the stage, and is affine like one.
+    for a unit or loop of the kernel that computes the stage, and is affine like one. launch: how the kernels
+    inside are launched, where the schedule says so.
     """
 
     name: str
@@ -32,6 +35,7 @@ class Turns:
     span: Span | None = field(default=None, compare=False, repr=False)
     where: tuple[Affine, ...] = ()
     level: bool = False
+    launch: Launching | None = None
 
     def runs(self, at: "Counters") -> bool:
         """Whether the turn of these numbers is not left out."""
@@ -84,3 +88,13 @@ def around(loops: Sequence[Turns], counts: Sequence[int]) -> tuple[Turns, ...]:
     """The loops around what the items become. counts: into how many parts each."""
     begin = [sum(counts[:k]) for k in range(len(counts) + 1)]
     return tuple(replace(x, first=begin[x.first], last=begin[x.last + 1] - 1) for x in loops)
+
+
+def named_loops(loops: Sequence[Turns], taken: Iterable[str] = ()) -> dict[str, Turns]:
+    """The loops by the names that schedules give them: C's counter, or that with a number where another loop
+    before it has the name. taken: names that mean other loops."""
+    names, out = set(taken), dict[str, Turns]()
+    for x in loops:
+        if not x.level:
+            out[fresh(x.name if x.name.isidentifier() else x.var, names)] = x
+    return out

@@ -5,17 +5,16 @@ iteration depends on another one. So a unit goes through the turns by itself, an
 only what it has written itself, or what nothing in the kernel writes.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from mdh.ir.affine import to_expr
 from mdh.ir.construct import ZERO, at_least, conjunction, num
-from mdh.ir.expr import Expr, Var, walk
-from mdh.ir.kernel import Atomic, AwaitKernels, Buf, Comment, For, If, Kernel, Let, Stmt
-from mdh.ir.names import fresh
-from mdh.ir.plan import LoopPlan, Plan
+from mdh.ir.kernel import For, If, Kernel, Stmt
+from mdh.ir.parallel_loop import LoopPlan
+from mdh.ir.plan import Plan
 from mdh.ir.turns import Turns
-from mdh.ir.walk import declared_by, expressions, rewritten, statements, substitute_in, with_buffers
+from mdh.lower.one_kernel import arrays_of, own_names
 
 
 def in_one_kernel(plan: Plan, loop: LoopPlan, name: str, kernels: Sequence[Sequence[Kernel]]) -> Kernel:
@@ -26,11 +25,11 @@ def in_one_kernel(plan: Plan, loop: LoopPlan, name: str, kernels: Sequence[Seque
     assert all((k.launch.grid, k.launch.block) == (first.launch.grid, first.launch.block) for k in each)
     inside = inner_turns(plan.computed.loops, loop)
     counters = {x.var for x in inside}
-    buffers, constants = (_merged(b for k in each for b in of(k)) for of in (_arrays, _constants))
+    buffers, constants = arrays_of(each)
     used = {n for k in each for n, _ in k.scalars} | {n for x in inside for f in x.where for n in f.names}
     scalars = tuple((s.name, s.dtype) for s in plan.computed.numbers if s.name in used - counters)
     names = {b.name for b in (*buffers, *constants)} | {n for n, _ in scalars} | counters
-    bodies = [_renamed(k, names) for k in each]
+    bodies = [own_names(k, names) for k in each]
     body = _in_turns(inside, bodies, 0, len(each) - 1)
     sizes = tuple(dict.fromkeys(s for k in each for s in k.launch.sizes if s[0] not in counters))
     where = tuple(dict.fromkeys(f for k in each for f in k.launch.where if not f.names & counters))
@@ -56,57 +55,6 @@ def without_inner(loops: Sequence[Turns], loop: LoopPlan) -> tuple[Turns, ...]:
 
     outside = (x for x in loops if x.var not in loop.loop.turns)
     return tuple(replace(x, first=place(x.first), last=place(x.last)) for x in outside)
-
-
-def _arrays(kernel: Kernel) -> tuple[Buf, ...]:
-    return kernel.buffers
-
-
-def _constants(kernel: Kernel) -> tuple[Buf, ...]:
-    return kernel.constants
-
-
-def _merged(buffers: Iterable[Buf]) -> tuple[Buf, ...]:
-    """Each array once, as all kernels use it."""
-    out: dict[str, Buf] = {}
-    for b in buffers:
-        known = out.get(b.name, b)
-        both = replace(b, readonly=b.readonly and known.readonly, volatile=b.volatile or known.volatile)
-        out[b.name] = both
-    return tuple(out.values())
-
-
-def _renamed(kernel: Kernel, names: set[str]) -> tuple[Stmt, ...]:
-    """The body, with its declarations renamed so that none has a name in use. names: those in use; receives
-    the new ones."""
-    own = dict.fromkeys(n for s in statements(kernel.body) if (n := declared_by(s)) is not None)
-    new = {n: fresh(n, names) for n in own}
-    changed = {n: other for n, other in new.items() if n != other}
-    body: tuple[Stmt, ...] = tuple(s for s in kernel.body if not isinstance(s, AwaitKernels))
-    if changed:
-        body = rewritten(body, lambda s: _with_names(with_buffers(s, changed), changed))
-        body = substitute_in(body, _variables(body, changed))
-    return (Comment(f"stage {kernel.stage}"), *body)
-
-
-def _with_names(s: Stmt, names: Mapping[str, str]) -> Stmt:
-    """The statement with other names for the variables that it declares itself."""
-    match s:
-        case Let():
-            return replace(s, name=names.get(s.name, s.name))
-        case For():
-            return replace(s, var=names.get(s.var, s.var))
-        case Atomic(result=result) if result is not None:
-            return replace(s, result=names.get(result, result))
-        case _:
-            return s
-
-
-def _variables(body: tuple[Stmt, ...], names: Mapping[str, str]) -> dict[str, Expr]:
-    """What stands for each variable of another name: one of the same type."""
-    found = (n for s in statements(body) for e in expressions(s) for n in walk(e) if isinstance(n, Var))
-    types = {n.name: n.dtype for n in found}
-    return {n: Var(names[n], t) for n, t in types.items() if n in names}
 
 
 def _in_turns(

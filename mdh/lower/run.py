@@ -1,51 +1,79 @@
 """Plan to Module: every stage becomes one kernel, and the small stages that start and combine its parts."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from mdh.hardware import CacheHint
 from mdh.ir.kernel import Module
 from mdh.ir.numerics import numerics_of
 from mdh.ir.plan import Plan, StagePlan, inner_arrays
 from mdh.ir.program import DimKind
-from mdh.ir.turns import around
+from mdh.ir.shared_launch import loops_around
+from mdh.ir.turns import Turns, around
 from mdh.ir.verify import verify
 from mdh.language import LANGUAGES
+from mdh.lower.beside import beside
 from mdh.lower.fold import folds_of
 from mdh.lower.library import lower_call
-from mdh.lower.names import names_of
+from mdh.lower.names import Names, names_of
 from mdh.lower.parallel_loop import in_one_kernel, without_inner
 from mdh.lower.passes.table import Observer, unobserved
 from mdh.lower.scan import lower_scan
 from mdh.lower.scatter import lower_scatter
 from mdh.lower.stages import Built, Context, kernel_name, lower_nest, workspaces
+from mdh.lower.swaps import Launch, with_swaps
 
 
 def lower(plan: Plan, observe: Observer = unobserved) -> Module:
     """The kernels of a checked plan, in launch order. observe: sees every kernel between the passes."""
     names = names_of(plan)
     built = workspaces(b for b in plan.computed.buffers if b.temp)
-    each: list[Built] = []
+    stages: list[tuple[str, Built]] = []
     for stage in plan.stages:
         context = Context(stage.program, plan.machine, plan.target, names, observe)
-        made = lower_stage(context, names.kernel(kernel_name(plan.computed, stage.stage)), stage)
+        own = names.kernel(kernel_name(plan.computed, stage.stage))
+        made = lower_stage(context, own, stage)
         inner = inner_arrays(stage)
         assert not any(b.name in inner for k in made.kernels for b in k.buffers), "it is in no memory"
-        each.append(made)
-    loops = plan.computed.loops
-    for x in reversed(plan.loops):
-        name = names.kernel(f"{plan.computed.name}_{x.loop.name}")
-        whole = in_one_kernel(plan, x, name, [m.kernels for m in each[x.first : x.last + 1]])
-        spaces = tuple(w for m in each[x.first : x.last + 1] for w in m.workspaces)
-        each[x.first : x.last + 1] = [Built((whole,), spaces)]
-        loops = without_inner(loops, x)
+        stages.append((own, made))
+    each, loops, notes = _launches(plan, names, observe, stages)
     for made in each:
         built += made
     module = Module(
         plan.program.name, plan.target, plan.machine.name, built.kernels, built.workspaces,
-        plan.program.params, notes=_left_out(plan), numerics=numerics_of(plan),
+        plan.program.params, notes=(*_left_out(plan), *notes), numerics=numerics_of(plan),
         loops=around(loops, [len(made.kernels) for made in each]),
         libraries=tuple(sorted({s.call.library for s in plan.stages if s.call is not None})),
     )  # fmt: skip
     verify(module)
     return module
+
+
+def _launches(
+    plan: Plan, names: Names, observe: Observer, stages: Sequence[tuple[str, Built]]
+) -> tuple[list[Built], tuple[Turns, ...], tuple[str, ...]]:
+    """The kernels of each launch in order, the loops around launches, and what to say of them. stages: the
+    kernels of each stage, with the name of its own one."""
+    each: list[Launch] = []
+    for launch in plan.launches:
+        members = [stages[n] for n in launch]
+        built = members[0][1]
+        if len(members) > 1:
+            built = beside(plan.computed, members, names.kernel(f"{members[0][0]}_beside"))
+        each.append((launch, built))
+    loops = loops_around(plan.computed.loops, plan.launches)
+    first = {launch[0]: k for k, launch in enumerate(plan.launches)}
+    for x in sorted(plan.loops, key=lambda x: first[x.first], reverse=True):
+        name = names.kernel(f"{plan.computed.name}_{x.loop.name}")
+        placed = replace(x, first=first[x.first], last=first[x.last])
+        mine = [built for _, built in each[placed.first : placed.last + 1]]
+        whole = in_one_kernel(plan, x, name, [m.kernels for m in mine])
+        spaces = tuple(w for m in mine for w in m.workspaces)
+        numbers = tuple(range(x.first, x.last + 1))
+        each[placed.first : placed.last + 1] = [(numbers, Built((whole,), spaces))]
+        loops = without_inner(loops, placed)
+    each, loops, notes = with_swaps(plan, names, observe, each, loops)
+    return [built for _, built in each], loops, notes
 
 
 def _left_out(plan: Plan) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Everything that `mdh explain` says about a checked schedule, as one value."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from math import prod
 from typing import Any
@@ -9,8 +10,10 @@ from mdh.cost.work import computed_stages, peak_of, plan_bytes, plan_operations
 from mdh.hardware import Space
 from mdh.ir.inlining import InlineStage
 from mdh.ir.kernel import Module
-from mdh.ir.plan import LoopPlan, Plan, StagePlan
+from mdh.ir.parallel_loop import LoopPlan
+from mdh.ir.plan import Plan, StagePlan
 from mdh.ir.program import Program
+from mdh.ir.turns import Turns, named_loops
 from mdh.poly.parallel_loops import parallel_loops
 from mdh.report.calls import call_text
 from mdh.report.entries import Entries, entries_of
@@ -53,11 +56,14 @@ class StageReport:
 
 @dataclass(frozen=True, slots=True)
 class LoopAround:
-    """A loop around stages: C's variable, how often it runs, and the names of the stages inside."""
+    """A loop around stages, whose turns run one after another: how often it runs, and the names of the stages
+    inside. counter: C's variable. launch: what the schedule says of its launches."""
 
     name: str
     turns: int
     stages: tuple[str, ...]
+    counter: str = ""
+    launch: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +109,8 @@ class InnerRow:
 
 @dataclass(frozen=True)
 class Explanation:
-    """stages: what is said of one counts for one turn of the loops around it."""
+    """stages: what is said of one counts for one turn of the loops around it. launches: the stages of each
+    launch that several share, in the order of their blocks. notes: what the kernel text begins with."""
 
     program: str
     machine: str
@@ -113,6 +120,8 @@ class Explanation:
     inline: tuple[InlineRow, ...] = ()
     inner: tuple[InnerRow, ...] = ()
     shared: tuple[SharedLoop, ...] = ()
+    launches: tuple[tuple[str, ...], ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def shareable(program: Program) -> tuple[SharedLoop, ...]:
@@ -129,14 +138,31 @@ def explain_program(program: Program) -> tuple[Entries, ...]:
 def explain_plan(plan: Plan, module: Module) -> Explanation:
     stages = tuple(_stage(plan, stage, _kernels(plan, stage, module)) for stage in plan.stages)
     names = [s.name for s in plan.computed.stages]
-    around = plan.computed.loops
-    loops = tuple(LoopAround(x.name, x.trips, tuple(names[x.first : x.last + 1])) for x in around)
+    loops = tuple(_around(name, x, names) for name, x in _in_turns(plan.computed).items())
     inline = tuple(map(_inline, plan.inline))
     inner = tuple(row for stage in plan.stages for row in _inner(stage))
     shared = tuple(map(_shared, plan.loops))
+    launches = tuple(tuple(names[n] for n in launch) for launch in plan.launches if len(launch) > 1)
     return Explanation(
-        plan.program.name, plan.machine.name, plan.target, stages, loops, inline, inner, shared
+        plan.program.name,
+        plan.machine.name,
+        plan.target,
+        stages,
+        loops,
+        inline,
+        inner,
+        shared,
+        launches,
+        module.notes,
     )
+
+
+def _in_turns(program: Program) -> dict[str, Turns]:
+    return named_loops(program.loops, (x.name for x in parallel_loops(program)))
+
+
+def _around(name: str, x: Turns, names: Sequence[str]) -> LoopAround:
+    return LoopAround(name, x.trips, tuple(names[x.first : x.last + 1]), x.name, str(x.launch or ""))
 
 
 def _shared(x: LoopPlan) -> SharedLoop:
@@ -170,10 +196,12 @@ def stage_of(plan: Plan, kernel: str) -> StagePlan:
 def _kernels(plan: Plan, stage: StagePlan, module: Module) -> tuple[Resources, ...]:
     """In launch order, under their names in the text."""
     out = []
+    host = next(launch[0] for launch in plan.launches for n in launch if plan.stages[n] is stage)
+    shared = "" if plan.stages[host] is stage else plan.stages[host].stage.name
     for kernel, entry in zip(module.kernels, entry_names(module), strict=True):
-        if stage_of(plan, kernel.stage) is stage:
+        if not kernel.twin and (stage_of(plan, kernel.stage) is stage or kernel.stage == shared):
             found = resources_of(kernel, entry, plan.machine)
-            out.append(replace(found, own=kernel.stage == stage.stage.name))
+            out.append(replace(found, own=kernel.stage in (stage.stage.name, shared)))
     return tuple(out)
 
 

@@ -47,6 +47,8 @@ def explanation_text(value: Explanation) -> str:
     head = f"{value.program} on {value.machine}, {value.target}\n"
     around = "".join(_loop_text(x) for x in value.loops)
     around += "".join(f"\n{shared_text(x)}" for x in value.shared)
+    around += "".join(f"\none launch: {launch_text(x)}\n" for x in value.launches)
+    around += "".join(f"\n{line}\n" for note in value.notes for line in wrap(note, WIDTH))
     around += "".join(f"\nstage {x.name}: {inline_text(x)}\n" for x in value.inline)
     around += "".join(f"\nstage {x.name}: {inner_text(x)}\n{loops_text(x.loops)}" for x in value.inner)
     return head + around + "".join(f"\n{_stage_text(stage)}" for stage in value.stages)
@@ -55,13 +57,20 @@ def explanation_text(value: Explanation) -> str:
 def _loop_text(loop: LoopAround) -> str:
     """A loop around stages. What is said of a stage counts for one turn."""
     inside = "".join(f"    {line}\n" for line in wrap(", ".join(loop.stages), WIDTH - 4))
-    return f"\nloop {loop.name}: {plural(loop.turns, 'turn')} of\n{inside}"
+    how = f", launched by @launch({loop.launch})" if loop.launch else ""
+    return f"\nloop {loop.name}( {loop.counter} ): {plural(loop.turns, 'turn')}{how} of\n{inside}"
 
 
 def shared_text(loop: SharedLoop) -> str:
     """A loop whose iterations units share, or may share."""
     inside = "".join(f"    {line}\n" for line in wrap(", ".join(loop.stages), WIDTH - 4))
     return f"loop {loop.name}( {loop.counter} ): {shares(loop)} of\n{inside}"
+
+
+def launch_text(stages: tuple[str, ...]) -> str:
+    """The stages whose blocks are those of one launch."""
+    first, *rest = stages
+    return f"the blocks of {first}, then those of {' and '.join(rest)}"
 
 
 def shares(loop: SharedLoop) -> str:

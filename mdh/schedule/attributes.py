@@ -7,7 +7,7 @@ the search space read domains. The checker decides whether an attribute has an e
 from dataclasses import dataclass
 from enum import StrEnum
 
-from mdh.hardware import CacheHint, Combine, Engine
+from mdh.hardware import CacheHint, Combine, Engine, Launching
 from mdh.ir.program import ROUNDINGS
 
 
@@ -105,6 +105,7 @@ _ALL = (
     ),
     Attribute("persistent", (Site.STEP,), form="@persistent"),
     Attribute("occupancy", (Site.STEP,), (_number(1, 32, *_POWERS),), (), "@occupancy(n)"),
+    Attribute("launch", (Site.STEP,), (_one_of(*Launching),), (), "@launch(host | graph | persistent)"),
     Attribute("combine", (Site.OUTPUT,), (_COMBINE,), (), f"@combine({' | '.join(Combine)})"),
     Attribute("window", (Site.INPUT,), form="@window"),
     Attribute(

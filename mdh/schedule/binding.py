@@ -208,5 +208,5 @@ _ENTRY_WORDS = {
     HolePlace.LAYOUT: "the numbers of the dimensions in some order: `2,1`",
     HolePlace.LAYOUT_ENTRY: "the number of a dimension, from 1",
     HolePlace.CORE: "`LAYER.axis`, `FOR.n` or `^`",
-    HolePlace.STAGE: "`inline`, `kernel` or `library(NAME)`",
+    HolePlace.STAGE: "`inline`, `kernel`, `in STAGE:step`, `beside STAGE` or `library(NAME)`",
 }

@@ -51,6 +51,8 @@ def _read_member(cursor: Cursor) -> int | str:
         reader = cursor.take().text
         cursor.expect(":", "`:` and a step of that stage")
         return f"in {reader}:{int(cursor.expect_kind('int', 'the label of a step').text)}"
+    if word == "beside" and cursor.token.kind == "name":
+        return f"beside {cursor.take().text}"
     if cursor.accept("."):
         if cursor.token.kind not in {"name", "int"}:
             raise cursor.unexpected("an axis or a number behind the dot")

@@ -11,12 +11,24 @@ from mdh.hardware import Space
 from mdh.schedule.cursor import Cursor
 from mdh.schedule.hole_reader import read_hole
 from mdh.schedule.holes import HolePlace
-from mdh.schedule.model import LIBRARIES, BufferPlace, Caret, ForEntry, Hole, How, Library, Unit, Within
+from mdh.schedule.model import (
+    LIBRARIES,
+    Beside,
+    BufferPlace,
+    Caret,
+    ForEntry,
+    Hole,
+    How,
+    Library,
+    Unit,
+    Within,
+)
 from mdh.schedule.names import axes_of, layer_of, region_of
 from mdh.schedule.printer import STEPS, print_how, print_value
 
 _PLACE = re.compile(r"([A-Za-z_]\w*):([A-Za-z_]\w*)\[([0-9]+(?:,[0-9]+)*)\]", re.ASCII)
 _WITHIN = re.compile(r"in ([A-Za-z_]\w*) ?: ?([0-9]{1,6})", re.ASCII)
+_BESIDE = re.compile(r"beside ([A-Za-z_]\w*)", re.ASCII)
 _LIBRARY = re.compile(r"library ?\( ?(\w+) ?\)", re.ASCII)
 _NUMBERS = re.compile(r"\[?([0-9]{1,6}(?:,[0-9]{1,6})*)\]?", re.ASCII)
 
@@ -74,23 +86,25 @@ def core_entry(value: Value) -> Unit | ForEntry | Caret | None:
     return Unit(layer, tail) if layer is not None and tail in axes_of(layer) else None
 
 
-def stage_entry(value: Value) -> How | Within | Library | None:
+def stage_entry(value: Value) -> How | Within | Beside | Library | None:
     word = " ".join(str(value).split())
     found = _WITHIN.fullmatch(word)
     if found is not None:
         return Within(found.group(1), int(found.group(2)))
+    if (shared := _BESIDE.fullmatch(word)) is not None:
+        return Beside(shared.group(1))
     called = _LIBRARY.fullmatch(word)
     if called is not None:
         return Library(called.group(1)) if called.group(1) in LIBRARIES else None
     return How.KERNEL if word == STEPS else next((how for how in How if how == word), None)
 
 
-Entry = int | Caret | str | tuple[int, ...] | BufferPlace | Unit | ForEntry | Within | Library
+Entry = int | Caret | str | tuple[int, ...] | BufferPlace | Unit | ForEntry | Within | Beside | Library
 
 
 def word_of(entry: Entry) -> Value:
     """The canonical word of an entry: the inverse of the functions above."""
-    if isinstance(entry, How | Within | Library):
+    if isinstance(entry, How | Within | Beside | Library):
         return print_how(entry)
     return entry if isinstance(entry, int | str) else print_value(entry)
 
@@ -111,7 +125,8 @@ _WANTED = {
     HolePlace.REGION: "a memory region",
     HolePlace.LAYOUT_ENTRY: "a dimension of the buffer: a number from 1",
     HolePlace.CORE: "a core entry: `LAYER.axis`, `FOR.n` or `^`",
-    HolePlace.STAGE: "`inline`, `kernel` or `in STAGE:step`; behind `=`: `steps` or `library(NAME)`",
+    HolePlace.STAGE: "`inline`, `kernel`, `in STAGE:step` or `beside STAGE`; behind `=`: `steps` or "
+    "`library(NAME)`",
 }
 
 

@@ -201,6 +201,14 @@ class Library:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """`beside P`: the stage shares the launch of stage `host`, whose blocks come first."""
+
+    host: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Online:
     """`online t, u`: the stage is reduced in one pass with stages inside of it. spans: of the names."""
 
@@ -209,7 +217,7 @@ class Online:
     spans: tuple[Span, ...] = field(default=(), compare=False, repr=False)
 
 
-Way = How | Within | Online | Library | Hole
+Way = How | Within | Online | Beside | Library | Hole
 """How a stage is computed."""
 
 
@@ -296,3 +304,9 @@ class Schedule:
     loops: tuple[Section, ...] = ()
     """The sections `loop NAME( … ) { … }` of loops around stages."""
     derived: bool = field(default=False, compare=False)
+
+    @property
+    def sharing(self) -> frozenset[str | None]:
+        """The stages that share a launch with others."""
+        pairs = ((s.name, s.how.host) for s in self.sections if isinstance(s.how, Beside))
+        return frozenset(name for pair in pairs for name in pair)

@@ -9,6 +9,7 @@ from mdh.schedule.model import (
     Arg,
     ArgCall,
     Attr,
+    Beside,
     BufferPlace,
     Caret,
     Core,
@@ -130,7 +131,7 @@ def may_call(how: Way) -> bool:
 
 
 def print_how(how: Way) -> str:
-    """`inline`, `in C:2`, `online t, u`, `library(openblas)`, `?`."""
+    """`inline`, `in C:2`, `online t, u`, `beside P`, `library(openblas)`, `?`."""
     match how:
         case How():
             return str(how)
@@ -138,6 +139,8 @@ def print_how(how: Way) -> str:
             return f"in {reader}:{step}"
         case Online(names):
             return f"online {', '.join(names)}"
+        case Beside(host):
+            return f"beside {host}"
         case Library(name):
             return f"{_CALL}{name})"
         case Hole():

@@ -10,12 +10,13 @@ from mdh.schedule.cursor import Cursor
 from mdh.schedule.hole_reader import read_library
 from mdh.schedule.hole_values import read_hole_in, stage_entry
 from mdh.schedule.holes import HolePlace
-from mdh.schedule.model import Hole, How, Library, Online, Section, Way, Within
+from mdh.schedule.model import Beside, Hole, How, Library, Online, Section, Way, Within
 from mdh.schedule.names import KEYWORDS, nearest
 from mdh.schedule.printer import STEPS, may_call
 from mdh.schedule.tokens import Token
 
-_HOW = "`{` and the stage's steps, `in STAGE:step`, `online STAGE`, `inline`, `kernel`, `= library(…)` or `?`"
+_WAYS = "`in STAGE:step`, `online STAGE`, `beside STAGE`, `inline`, `kernel`, `= library(…)` or `?`"
+_HOW = f"`{{` and the stage's steps, {_WAYS}"
 _CHOICE = "`library(NAME)`, or a choice: `?{steps, library(NAME)}`"
 _STAGE_ITEM = "a step `(de-)comp(…)`, `fuse`, `where` or `}`"
 
@@ -78,7 +79,7 @@ def _read_how(cursor: Cursor) -> Way | None:
         return _read_choice(cursor)
     if cursor.token.kind == "hole":
         # `?{inline, kernel}` has a set, `? { 1: … }` has steps
-        if cursor.look(1).text == "{" and cursor.look(2).text in (*How, "in"):
+        if cursor.look(1).text == "{" and cursor.look(2).text in (*How, "in", "beside"):
             return read_hole_in(cursor, HolePlace.STAGE)
         first = cursor.take()
         return Hole(first.text[1:] or None, None, cursor.since(first))
@@ -86,10 +87,14 @@ def _read_how(cursor: Cursor) -> Way | None:
         return _read_within(cursor)
     if cursor.at_word("online"):
         return _read_online(cursor)
+    if cursor.at_word("beside"):
+        first = cursor.take()
+        host = cursor.expect_kind("name", "the name of the stage whose launch it shares")
+        return Beside(host.text, cursor.since(first))
     if cursor.token.kind == "name":
         how = None if cursor.at_word(STEPS) else stage_entry(cursor.token.text)
         if how is None:
-            raise cursor.unexpected(_HOW, nearest(cursor.token.text, (*How, "in", "online")))
+            raise cursor.unexpected(_HOW, nearest(cursor.token.text, (*How, "in", "online", "beside")))
         cursor.take()
         return how
     return None

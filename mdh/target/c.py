@@ -18,6 +18,7 @@ from mdh.target.clike import POSTFIX, UNARY, lanes_of, place, text
 from mdh.target.dialect import ExprText, PrintScope
 from mdh.target.opencl import OpenCL
 from mdh.target.operators import OPERATOR_NAMES
+from mdh.target.shared import shared_elements
 from mdh.target.statements import updated
 from mdh.target.sums import IN_ORDER, sums_in_order
 from mdh.target.vectors import widened
@@ -27,6 +28,8 @@ VALUE = {
     "i8": "int8_t", "i16": "int16_t", "i32": "int", "i64": "int64_t",
     "u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t",
 }  # fmt: skip
+LINE = 64
+"""Bytes that a packed buffer is aligned to: a line of the caches."""
 _MOST = 64
 """Turns by which a loop of an unknown number of them is unrolled."""
 
@@ -49,6 +52,14 @@ class C(OpenCL):
 
     def aligned(self, n: int) -> str:
         return f"_Alignas({n}) "
+
+    def packed(self, buf: Buf, scope: PrintScope) -> list[str]:
+        """Inside of a branch, so that those of its two sides may lie in the same place of the stack."""
+        return [self.packed_array(buf, scope)] if scope.depth > 1 else []
+
+    def packed_array(self, buf: Buf, scope: PrintScope) -> str:
+        size = shared_elements(buf)
+        return f"{self.aligned(LINE)}{self.element_type(buf)} {scope.name(buf.name)}[{size}];"
 
     def repeated(self, dtype: DType, lanes: int, value: str, *, stored: bool = False) -> str:
         return f"all_{(self.stored_type if stored else self.value_type)(dtype, lanes)}({value})"

@@ -4,20 +4,18 @@ import re
 from collections.abc import Mapping
 from math import prod
 
-from mdh.ir.kernel import Buf, Kernel
+from mdh.ir.kernel import Alloc, Buf, Kernel
 from mdh.target.c import C
 from mdh.target.c_helpers import STREAMED
 from mdh.target.clike import POSTFIX
 from mdh.target.clike import text as value
 from mdh.target.dialect import PrintScope
-from mdh.target.shared import SharedSlot, shared_layout
+from mdh.target.shared import shared_bytes_of, shared_layout
 from mdh.target.signature import assemble, scope_of, wrapped
 from mdh.target.statements import indented
 from mdh.target.words import MATH
 
 END = "}\n"
-LINE = 64
-"""Bytes that a packed buffer is aligned to: a line of the caches."""
 
 
 def c_kernel(kernel: Kernel, entry: str, names: Mapping[str, str]) -> tuple[str, tuple[int, int]]:
@@ -28,7 +26,8 @@ def c_kernel(kernel: Kernel, entry: str, names: Mapping[str, str]) -> tuple[str,
     slots = shared_layout(kernel)
     params = [_parameter(b, scope) for b in kernel.buffers]
     params += [f"{dialect.value_type(dtype)} {scope.name(name)}" for name, dtype in kernel.scalars]
-    first = [_local(s, scope, dialect) for s in slots]
+    here = {s.buf.name for s in kernel.body if isinstance(s, Alloc)}
+    first = [dialect.packed_array(s.buf, scope) for s in slots if s.buf.name in here]
     groups = prod(kernel.launch.grid)
     said = str(groups)
     if kernel.launch.counts:
@@ -44,7 +43,7 @@ def c_kernel(kernel: Kernel, entry: str, names: Mapping[str, str]) -> tuple[str,
         text = _ordered(text)
         named = [scope.name(n) for n in (*(b.name for b in kernel.buffers), *(n for n, _ in kernel.scalars))]
         text += "\n" + _shared_out(entry, one, params, named, said, counter)
-    return text, (slots[-1].end if slots else 0, 0)
+    return text, (shared_bytes_of(slots), 0)
 
 
 def _ordered(text: str) -> str:
@@ -79,8 +78,3 @@ def _parameter(buf: Buf, scope: PrintScope) -> str:
     const = "const " if buf.readonly else ""
     qualifier, restrict = ("volatile ", "") if buf.name in scope.spun else ("", "restrict ")
     return f"{qualifier}{const}{C().stored_type(buf.dtype)} *{restrict}{scope.name(buf.name)}"
-
-
-def _local(slot: SharedSlot, scope: PrintScope, dialect: C) -> str:
-    buf = slot.buf
-    return f"{dialect.aligned(LINE)}{dialect.element_type(buf)} {scope.name(buf.name)}[{slot.elements}];"

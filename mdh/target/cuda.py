@@ -65,6 +65,9 @@ class Cuda:
     def aligned(self, n: int) -> str:
         return f"__align__({n}) "
 
+    def packed(self, buf: Buf, scope: PrintScope) -> list[str]:
+        return []
+
     def zeros(self, buf: Buf) -> str:
         return "{}"
 

@@ -13,7 +13,7 @@ from mdh.target.cuda_copy_engine import MAP_TYPE, TENSOR_MAP
 from mdh.target.cuda_helpers import CONSTANTS
 from mdh.target.dialect import PrintScope
 from mdh.target.names import fresh
-from mdh.target.shared import STATIC_LIMIT, SharedSlot, shared_layout
+from mdh.target.shared import STATIC_LIMIT, SharedSlot, overlaid, shared_bytes_of, shared_layout
 from mdh.target.signature import assemble, scope_of
 
 LEAST_ALIGN = 128
@@ -24,9 +24,10 @@ def cuda_kernel(kernel: Kernel, entry: str, names: Mapping[str, str]) -> tuple[s
     """The kernel's text and its (static, dynamic) bytes of shared memory."""
     scope = scope_of(kernel, names)
     slots = shared_layout(kernel)
-    total = slots[-1].end if slots else 0
+    total = shared_bytes_of(slots)
     is_static = total <= STATIC_LIMIT
-    first = [_static(s, scope) for s in slots] if is_static else _dynamic(slots, scope)
+    apart = is_static and not overlaid(slots)
+    first = [_static(s, scope) for s in slots] if apart else _in_one(slots, scope, total if is_static else 0)
     params = [_parameter(b, scope, early=kernel.launch.early) for b in kernel.buffers]
     params += [_scalar(name, dtype, scope) for name, dtype in kernel.scalars]
     params += [f"const __grid_constant__ {TENSOR_MAP} {scope.name(m.name)}" for m in kernel.maps]
@@ -83,12 +84,14 @@ def _static(slot: SharedSlot, scope: PrintScope) -> str:
     return f"__shared__ {align}{STORAGE[buf.dtype.name]} {scope.name(buf.name)}[{slot.elements * buf.lanes}];"
 
 
-def _dynamic(slots: tuple[SharedSlot, ...], scope: PrintScope) -> list[str]:
+def _in_one(slots: tuple[SharedSlot, ...], scope: PrintScope, static: int) -> list[str]:
+    """Pointers into one array. static: its bytes; 0: the launch says how many."""
     align = max(LEAST_ALIGN, *(slot.align for slot in slots))
     # kernels of one text may declare the same name only with the same alignment
     name = "shared" if align == LEAST_ALIGN else f"shared_{align}"
     block = fresh(name, scope.names.values(), "cuda")
-    out = [f"extern __shared__ __align__({align}) unsigned char {block}[];"]
+    storage, size = ("__shared__", static) if static else ("extern __shared__", "")
+    out = [f"{storage} __align__({align}) unsigned char {block}[{size}];"]
     for slot in slots:
         kind = STORAGE[slot.buf.dtype.name]
         start = f"{block} + {slot.start}" if slot.start else block

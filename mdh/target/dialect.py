@@ -67,6 +67,9 @@ class Dialect(Protocol):
     def aligned(self, n: int) -> str:
         """The prefix of a declaration whose address is a multiple of n bytes."""
 
+    def packed(self, buf: Buf, scope: PrintScope) -> list[str]:
+        """What stands where an SM buffer is declared; nothing where the head of the kernel declares it."""
+
     def zeros(self, buf: Buf) -> str:
         """An initialiser that zeroes an array; empty where a loop serves better."""
 

@@ -101,16 +101,19 @@ def emit(module: Module, program: Program, faults: CompilerFaults | None = None)
     entries = entry_names(module)
     constants = constants_of(module, entries)
     texts = []
-    kernels = []
+    known: dict[str, EntryPoint] = {}
     changed = False
     for given, entry in zip(module.kernels, entries, strict=True):
+        if given.twin:
+            continue
         kernel = printer.prepared(given, around)
         changed = changed or kernel is not given
         text, shared = printer.kernel(
             kernel, entry, names_of(kernel, module.target, entries, constants.names)
         )
         texts.append(text)
-        kernels.append(_entry_point(kernel, entry, shared, program))
+        known[given.name] = _entry_point(kernel, entry, shared, program)
+    kernels = (_twin(known[k.twin], k, program) if k.twin else known[k.name] for k in module.kernels)
     body = "\n".join(texts)
     said = _COMMENT.sub("", body)
     helpers = _definitions(said, printer.helper)
@@ -168,8 +171,10 @@ def _rounds_in_passing(kernel: Kernel) -> bool:
 
 
 def entry_names(module: Module) -> tuple[str, ...]:
-    """Symbols of the kernels; none is the C function's own name or the host launcher's."""
-    wanted = [f"{module.name}_kernel" if k.name == module.name else k.name for k in module.kernels]
+    """Symbols of the kernels; none is the C function's own name or the host launcher's. Twins have those of
+    the kernels whose text they have."""
+    own = [k.twin or k.name for k in module.kernels]
+    wanted = [f"{module.name}_kernel" if name == module.name else name for name in own]
     names = rename(wanted, module.target, taken={module.name, function_name(module.name)})
     return tuple(names[name] for name in wanted)
 
@@ -185,6 +190,12 @@ def _entry_point(kernel: Kernel, entry: str, shared: tuple[int, int], program: P
     buffers = tuple(_buffer_arg(b, program) for b in kernel.buffers)
     scalars = tuple(ScalarArg(name, dtype) for name, dtype in kernel.scalars)
     return EntryPoint(entry, kernel.stage, kernel.launch, buffers + scalars + kernel.maps, *shared)
+
+
+def _twin(known: EntryPoint, kernel: Kernel, program: Program) -> EntryPoint:
+    """The entry point of a kernel that has another one's text, with the arrays that it is given."""
+    buffers = tuple(_buffer_arg(b, program) for b in kernel.buffers)
+    return replace(known, stage=kernel.stage, args=(*buffers, *known.args[len(buffers) :]))
 
 
 def _buffer_arg(buf: Buf, program: Program) -> BufferArg:

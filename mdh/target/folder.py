@@ -61,6 +61,7 @@ def kernels_json(text: KernelText) -> dict[str, object]:
     loops = [
         {"counter": x.var, "turns": x.trips, "first": x.first, "last": x.last}
         | ({"where": [f"{expression_text(to_expr(f))} >= 0" for f in x.where]} if x.where else {})
+        | ({"launch": str(x.launch)} if x.launch else {})
         for x in text.loops
     ]
     return {

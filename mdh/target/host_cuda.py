@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from mdh.ir.copy_engine import TensorMap
 from mdh.ir.program import Program
 from mdh.target.cuda import STORAGE
+from mdh.target.cuda_graph_launcher import launches_name, replaying
 from mdh.target.driver import call_arguments, driver, size_checks
 from mdh.target.driver_sizes import Sizes
 from mdh.target.header import prototype
@@ -176,19 +177,24 @@ def cuda_launcher(text: KernelText, program: Program, host: HostNames) -> str:
     clear = [line for w in text.workspaces if w.zero for line in _cleared(host[w.name], w.bytes)]
     launches = in_loops(text, host, lambda k: _launch(text.kernels[k], host, named, stepped=stepped), clear)
     body = "\n".join([*begin, *size_checks(program, host), *setup, *launches])
+    head, after, replay = prototype(text, program, host), "", ""
+    if text.replayed:
+        own = launches_name(text, host)
+        head = f"static {head.replace(host.function, own, 1)}"
+        replay, after = replaying(text, program, host)
     include = "#include <cuda.h>\n" if maps else ""
     return f"""#include <stdint.h>
 {include}#include <cuda_runtime.h>
 
 #include "{host.function}.cu"
 #include "{host.function}.h"
-{early}{encode if maps else ""}
-{prototype(text, program, host)}
+{early}{encode if maps else ""}{replay}
+{head}
 {{
 {body}
     return cudaGetLastError();
 }}
-"""
+{after and f"{chr(10)}{after}"}"""
 
 
 def _workspace(name: str, n: int, *, zero: bool) -> list[str]:

@@ -79,6 +79,9 @@ class OpenCL:
     def aligned(self, n: int) -> str:
         return f"__attribute__((aligned({n}))) "
 
+    def packed(self, buf: Buf, scope: PrintScope) -> list[str]:
+        return []
+
     def zeros(self, buf: Buf) -> str:
         return "{0}" if buf.lanes == 1 else ""
 

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 
 from mdh.ir.kernel import Buf, Kernel
 from mdh.target.dialect import PrintScope
+from mdh.target.names import fresh
 from mdh.target.opencl import OpenCL, stored_type
-from mdh.target.shared import SharedSlot, shared_layout
+from mdh.target.shared import SharedSlot, overlaid, shared_bytes_of, shared_layout
 from mdh.target.signature import assemble, scope_of
 
 _WIDEST = re.compile(r"\b(?:(?:float|u?int)16|(?:double|u?long)8)\b")
@@ -24,11 +25,12 @@ def opencl_kernel(kernel: Kernel, entry: str, names: Mapping[str, str]) -> tuple
     params += [f"{dialect.value_type(dtype)} {scope.name(name)}" for name, dtype in kernel.scalars]
     size = ", ".join(map(str, kernel.launch.block))
     head = f"__kernel __attribute__((reqd_work_group_size({size})))"
-    first = [_local(s, scope, dialect) for s in slots]
+    local = _in_one if overlaid(slots) else _apart
+    first = local(slots, scope, dialect)
     text = assemble(kernel, (head,), f"void {entry}", params, first, dialect, scope)
     if _WIDEST.search(text):
         text = text.replace(head, f"{head} {_WHOLE}", 1)
-    return text, (slots[-1].end if slots else 0, 0)
+    return text, (shared_bytes_of(slots), 0)
 
 
 def opencl_prologue(text: str, *, strict_fp: bool) -> str:
@@ -48,6 +50,22 @@ def _parameter(buf: Buf, scope: PrintScope) -> str:
     const = "const " if buf.readonly else ""
     qualifier, restrict = ("volatile ", "") if buf.name in scope.spun else ("", "restrict ")
     return f"{qualifier}__global {const}{stored_type(buf.dtype)} *{restrict}{scope.name(buf.name)}"
+
+
+def _apart(slots: tuple[SharedSlot, ...], scope: PrintScope, dialect: OpenCL) -> list[str]:
+    return [_local(s, scope, dialect) for s in slots]
+
+
+def _in_one(slots: tuple[SharedSlot, ...], scope: PrintScope, dialect: OpenCL) -> list[str]:
+    """Pointers into one array, for buffers of which some lie in the same place."""
+    block = fresh("shared", scope.names.values(), "opencl")
+    align = max(slot.align for slot in slots)
+    out = [f"__local {dialect.aligned(align)}uchar {block}[{shared_bytes_of(slots)}];"]
+    for slot in slots:
+        kind = dialect.element_type(slot.buf)
+        start = f"{block} + {slot.start}" if slot.start else block
+        out.append(f"__local {kind} *const {scope.name(slot.buf.name)} = (__local {kind} *)({start});")
+    return out
 
 
 def _local(slot: SharedSlot, scope: PrintScope, dialect: OpenCL) -> str:

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from mdh.hardware import Engine, Space
-from mdh.ir.kernel import SWIZZLE_LINE, Alloc, Buf, Kernel, Move
-from mdh.ir.walk import statements
+from mdh.ir.kernel import SWIZZLE_LINE, Alloc, Buf, Kernel, Move, Stmt
+from mdh.ir.walk import bodies, statements
 from mdh.target.widest import access_bytes, widest_lanes
 
 STATIC_LIMIT = 48 * 1024
@@ -27,18 +28,34 @@ class SharedSlot:
 
 
 def shared_layout(kernel: Kernel) -> tuple[SharedSlot, ...]:
-    """The kernel's SM buffers one after another: swizzled ones, whole lines each, then by declaration."""
-    allocs = (s.buf for s in statements(kernel.body) if isinstance(s, Alloc))
-    bufs = {b.name: b for b in allocs if b.space is Space.SM}
-    slots: list[SharedSlot] = []
+    """The kernel's SM buffers one after another: swizzled ones, whole lines each, then by declaration. Those
+    of the two sides of an If begin at the same place."""
     lanes, copied = widest_lanes(kernel), _copied(kernel)
-    end = 0
-    for buf in sorted(bufs.values(), key=lambda b: b.swizzle == 0):
-        align = alignment(buf, lanes, copied)
-        start = -(-end // align) * align
-        slots.append(SharedSlot(buf, start, align, _elements(buf)))
-        end = slots[-1].end
-    return tuple(slots)
+
+    def laid(body: tuple[Stmt, ...], end: int) -> list[SharedSlot]:
+        slots: list[SharedSlot] = []
+        own = {s.buf.name: s.buf for s in body if isinstance(s, Alloc) and s.buf.space is Space.SM}
+        for buf in sorted(own.values(), key=lambda b: b.swizzle == 0):
+            align = alignment(buf, lanes, copied)
+            start = -(-end // align) * align
+            slots.append(SharedSlot(buf, start, align, shared_elements(buf)))
+            end = slots[-1].end
+        for s in body:
+            inner = [laid(x, end) for x in bodies(s)]
+            slots += (slot for side in inner for slot in side)
+            end = max([end, *(slot.end for side in inner for slot in side)])
+        return slots
+
+    return tuple(laid(kernel.body, 0))
+
+
+def shared_bytes_of(slots: tuple[SharedSlot, ...]) -> int:
+    return max((slot.end for slot in slots), default=0)
+
+
+def overlaid(slots: tuple[SharedSlot, ...]) -> bool:
+    """Whether buffers lie in the same place."""
+    return any(b.start < a.end for a, b in pairwise(slots))
 
 
 def _copied(kernel: Kernel) -> frozenset[str]:
@@ -55,8 +72,8 @@ def alignment(buf: Buf, lanes: Mapping[str, int], copied: frozenset[str]) -> int
     return max(widest, buf.align, buf.dtype.bytes)
 
 
-def _elements(buf: Buf) -> int:
-    """A swizzle permutes within lines; the last one must be whole."""
+def shared_elements(buf: Buf) -> int:
+    """Elements with padding. A swizzle permutes within lines; the last one must be whole."""
     if not buf.swizzle:
         return buf.elements
     line = SWIZZLE_LINE // buf.dtype.bytes

@@ -52,7 +52,7 @@ def statement(s: Stmt, scope: PrintScope, dialect: Dialect) -> list[str]:
         case Comment():
             return _comment(s, WIDTH - len(INDENT) * scope.depth)
         case Alloc(buf, _):
-            return declaration(s, scope, dialect) if buf.space is Space.RM else []
+            return declaration(s, scope, dialect) if buf.space is Space.RM else dialect.packed(buf, scope)
         case Let():
             return [_let(s, scope, dialect)]
         case Store():

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 
+from mdh.hardware import Launching
 from mdh.ir.copy_engine import TensorMap
 from mdh.ir.dtype import DType
 from mdh.ir.kernel import Launch
@@ -95,6 +96,12 @@ class KernelText:
         zeroed = any(w.zero for w in self.workspaces)
         order = run_order(self.loops, len(self.kernels))
         return tuple(Launched(k, at, zeroed and bool(at) and k in begins) for k, at in order)
+
+    @cached_property
+    def replayed(self) -> bool | None:
+        """Whether the launches of a call are replayed as a graph; None: as the device likes."""
+        said = {x.launch for x in self.loops} - {None}
+        return Launching.GRAPH in said if said else None
 
     @cached_property
     def counted(self) -> bool:

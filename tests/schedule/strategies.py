@@ -11,6 +11,7 @@ from mdh.schedule.model import (
     Arg,
     ArgCall,
     Attr,
+    Beside,
     BufferPlace,
     Caret,
     Core,
@@ -190,13 +191,14 @@ def _named(draw: st.DrawFn, name: str) -> Section:
     """With steps, or with words for the way of the stage, or with both."""
     ways = st.none() | st.permutations([how.value for how in How]).map(tuple)
     inside = st.builds("in {}:{}".format, _names, st.integers(0, 99))
+    inside |= st.builds("beside {}".format, _names)
     some = st.lists(st.sampled_from(How).map(str) | inside, min_size=1, max_size=3, unique=True).map(tuple)
     open_ways = st.builds(Hole, st.none() | _names, ways | some)
     calls = st.builds(Library, st.sampled_from(LIBRARIES))
     called = st.lists(calls.map(print_how), min_size=1, max_size=2, unique=True).map(tuple)
     choices = st.builds(lambda n, v: Hole(n, (STEPS, *v)), st.none() | _names, called)
-    inside = st.builds(Within, _names, st.integers(0, 99))
-    how = draw(st.sampled_from(How) | open_ways | inside | calls | choices)
+    within, beside = st.builds(Within, _names, st.integers(0, 99)), st.builds(Beside, _names)
+    how = draw(st.sampled_from(How) | open_ways | within | beside | calls | choices)
     attrs = draw(st.just(()) | st.just((Attr("once"),)))
     derived = not isinstance(how, Within) and draw(st.booleans())
     body = ((), (), ()) if derived else draw(_bodies)

@@ -49,7 +49,7 @@ def random_stages(seed: int) -> RandomStages:
     d = RandomStages(Random(f"stages {seed}"), False)
     d.floats = d.chance(0.65)
     for name in "AB":
-        _declare(d, name, _shape(d))
+        declare(d, name, _shape(d))
     d.types["I"], d.shapes["I"] = "int", (12,)
     d.inputs, d.whole = ("A", "B"), ["A", "B"]
     for n in range(d.rng.choice((1, 2, 2, 3, 3))):
@@ -57,26 +57,26 @@ def random_stages(seed: int) -> RandomStages:
         if d.chance(0.35):
             _map(d, f"T{n}", whole=d.chance(0.3))
         if d.chance(0.3):
-            _reader(d, f"O{n}")
+            reader(d, f"O{n}")
     if d.chance(0.25):
         _in_turns(d)
-    _reader(d, "O")
-    _finish(d)
+    reader(d, "O")
+    finish(d)
     return d
 
 
-def _shape(d: RandomStages) -> Shape:
-    return tuple(d.rng.randint(LEAST, 9) for _ in range(d.rng.choice((1, 1, 2, 2))))
+def _shape(d: RandomStages, most: int = 9) -> Shape:
+    return tuple(d.rng.randint(LEAST, most) for _ in range(d.rng.choice((1, 1, 2, 2))))
 
 
-def _declare(d: RandomStages, name: str, shape: Shape) -> str:
+def declare(d: RandomStages, name: str, shape: Shape) -> str:
     d.types[name], d.shapes[name] = d.rng.choice(FLOATS if d.floats else INTEGERS), shape
     return name
 
 
 def _new(d: RandomStages, name: str) -> str:
     """A new array, most often of the function's own."""
-    _declare(d, name, _shape(d))
+    declare(d, name, _shape(d))
     (d.temps if d.chance(0.8) else d.outputs).append(name)
     return name
 
@@ -111,15 +111,15 @@ def _guard(d: RandomStages, extents: Mapping[str, int]) -> str:
     return f"if ({_read(d, extents, d.rng.choice(d.inputs))} > 1) "
 
 
-def _reader(d: RandomStages, name: str) -> None:
-    """A nest that writes an output of its own."""
+def reader(d: RandomStages, name: str, most: int = 9) -> None:
+    """A nest that writes an output of its own. most: the largest extent."""
     kind = d.rng.choice(("map", "map", "map", "reduce", "reduce", "scan", "count"))
     if kind == "map":
-        _declare(d, name, _shape(d))
+        declare(d, name, _shape(d, most))
         d.outputs.append(name)
         _map(d, name, whole=True)
         return
-    _declare(d, name, (d.rng.randint(LEAST, 9),))
+    declare(d, name, (d.rng.randint(LEAST, most),))
     d.outputs.append(name)
     {"count": _count, "scan": _scan, "reduce": _reduce}[kind](d, name, d.shapes[name][0])
     d.whole.append(name)
@@ -163,9 +163,14 @@ def _in_turns(d: RandomStages) -> None:
             _map(d, d.rng.choice(names), whole=d.chance(0.7))
         else:
             _map(d, _new(d, f"U{len(d.types)}"), whole=True)
-    inside = "".join(d.nests).replace("\n  ", "\n    ").rstrip(" ")
-    d.nests = [*before, f"  for (int t = 0; t < {d.rng.choice((1, 2, 3))}; t++) {{\n  {inside}  }}\n"]
+    d.nests = [*before, in_loop(d, d.nests)]
     d.turn = ""
+
+
+def in_loop(d: RandomStages, nests: list[str]) -> str:
+    """A loop of a few turns around nests."""
+    inside = "".join(nests).replace("\n  ", "\n    ").rstrip(" ")
+    return f"  for (int t = 0; t < {d.rng.choice((1, 2, 3))}; t++) {{\n  {inside}  }}\n"
 
 
 def _nest(d: RandomStages, extents: Mapping[str, int], statement: str) -> None:
@@ -225,7 +230,7 @@ def _subscript(d: RandomStages, extents: Mapping[str, int], n: int, must: str = 
     return f"I[{name}]" if extents[name] <= d.shapes["I"][0] and d.chance(0.6) else str(d.rng.randrange(n))
 
 
-def _finish(d: RandomStages) -> None:
+def finish(d: RandomStages) -> None:
     def declared(name: str) -> str:
         return f"{d.types[name]} {name}{''.join(f'[{n}]' for n in d.shapes[name])}"
 

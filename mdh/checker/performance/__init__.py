@@ -37,6 +37,7 @@ def findings_of(plan: Plan) -> tuple[Finding, ...]:
     """What a legal plan wastes, stage by stage. Kernels of several stages are not looked at: their steps
     depend on one another, and a change of one would need changes of others."""
     joined = {n for x in plan.loops for n in range(x.first, x.last + 1)}
+    joined |= {n for launch in plan.launches if len(launch) > 1 for n in launch}
     alone = [n for n, stage in enumerate(plan.stages) if not stage.inner and n not in joined]
     written = [n for n in alone if any(step.span for step in plan.stages[n].steps)]
     if not written:

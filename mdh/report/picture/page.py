@@ -19,7 +19,7 @@ from mdh.report.picture.code import CodeLine, code_lines
 from mdh.report.picture.stage import StageView, stage_view
 from mdh.report.picture.tables import held_html, occupancy_html, traffic_html
 from mdh.report.picture.tour import tour
-from mdh.report.text import bytes_text, inline_text, inner_text, loops_text, seconds_text, shares
+from mdh.report.text import bytes_text, inline_text, inner_text, launch_text, loops_text, seconds_text, shares
 from mdh.target.text import KernelText
 
 _SCRIPTS = ("ownership.js", "pictures.js", "view.js")
@@ -53,6 +53,7 @@ def schedule_page(
     ]
     parts += [f"<p class=note>stage {escape(row.name)}: {escape(inner_text(row))}</p>" for row in told.inner]
     parts += [f"<p class=note>loop {escape(_shared(row))}</p>" for row in told.shared]
+    parts += [f"<p class=note>one launch: {escape(launch_text(row))}</p>" for row in told.launches]
     for n, (view, report) in enumerate(zip(views, told.stages, strict=True)):
         if view is None:
             parts.append(f"<p class=note>stage {escape(report.entries.stage)}: {escape(report.call)}</p>")

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from mdh.checker.loop_launch import loops_with_launches
 from mdh.checker.parallel_loops import shared_loops
 from mdh.checker.rules import SHAPE_RULES
 from mdh.checker.run import supported
@@ -56,6 +57,7 @@ def make_space(
     if no choice of values is structurally legal.
     """
     supported(machine, target)
+    turned = tuple(x.section for x in loops_with_launches(program, schedule))
     shared = shared_loops(program, schedule, default, holes=True)
     sections, inline, openings = named_sections(
         program, schedule, machine, default, target, shared, deterministic=deterministic
@@ -75,7 +77,7 @@ def make_space(
     template = replace(
         schedule,
         sections=(*own_sections(sections, shared), *inline),
-        loops=tuple(section for _, _, section in sections if section.counters),
+        loops=(*turned, *(section for _, _, section in sections if section.counters)),
     )
     return ExactSpace(
         program, machine, target, deterministic, build.variables(joint), template,

@@ -65,7 +65,7 @@ class Namer:
     prefix: str
     taken: set[str]
     ways: tuple[str, ...] = ()
-    """Of computing the stage inside of others, or by a library, in words."""
+    """Of computing the stage inside of others, in launches of others, or by a library, in words."""
     openings: list[VariablePlace] = field(default_factory=list)
     step: int = 0
     label: str = ""

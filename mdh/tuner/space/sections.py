@@ -1,8 +1,9 @@
 """The sections of a schedule whose steps have values to choose, each with every hole named."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from mdh.checker.beside import independent
 from mdh.checker.fusing import stage_in, view_of
 from mdh.checker.inlining import staged
 from mdh.checker.inner import Whole, view_for
@@ -14,7 +15,7 @@ from mdh.ir.program import Dim, DimKind, Program, Stage
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.schedule.holes import section_holes
-from mdh.schedule.model import BufferPlace, How, Library, Schedule, Section, Within
+from mdh.schedule.model import Beside, BufferPlace, How, Library, Schedule, Section, Within
 from mdh.schedule.printer import print_how
 from mdh.tuner.space.places import Namer, VariablePlace
 
@@ -64,7 +65,8 @@ def named_sections(
             seen = stage_in(view, stage.name)
         loop = around.get(stage.name)
         above = 0 if loop is None else loop.count
-        ways = (*_within(stage, whole.kernels), *calls.get(stage.name, ()))
+        ways = (*_within(stage, whole.kernels), *_beside(whole.program, stage, whole.kernels, around))
+        ways = (*ways, *calls.get(stage.name, ()))
         namer = Namer(view, seen, prefix, taken, ways, above=above)
         steps = section.steps if loop is None else loop.around(view, seen, section)
         # without a name, a section has nothing but steps
@@ -103,3 +105,17 @@ def _within(stage: Stage, kernels: Sequence[tuple[Stage, Section]]) -> tuple[str
                 label = n + 1 if step.label is None else step.label
                 out.append(print_how(Within(reader.name, label)))
     return tuple(out)
+
+
+def _beside(
+    program: Program, stage: Stage, kernels: Sequence[tuple[Stage, Section]], shared: Iterable[str]
+) -> Iterator[str]:
+    """The stages in front whose launch a stage may share, in words. shared: stages of loops whose iterations
+    units share. Stages in front that may be inside of others themselves are left out: their hole may put them
+    there."""
+    for other, section in kernels:
+        if other is stage:
+            return
+        own = section.how is How.KERNEL and not section.derived
+        if own and not {stage.name, other.name} & {*shared} and independent(program, other, stage):
+            yield print_how(Beside(other.name))

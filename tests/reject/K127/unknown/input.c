@@ -1,0 +1,6 @@
+void two(const float A[64], const float B[64], float O[64], float U[64]) {
+  for (int i = 0; i < 64; i++)
+    O[i] = A[i] + 1;
+  for (int i = 0; i < 64; i++)
+    U[i] = 2 * B[i];
+}

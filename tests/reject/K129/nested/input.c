@@ -1,0 +1,13 @@
+void heat(float A[100], float U[100], float S[7]) {
+  for (int s = 0; s < 7; s++) {
+    for (int t = 0; t < 20; t++) {
+      for (int i = 1; i < 99; i++)
+        U[i] = A[i - 1] + A[i + 1];
+      for (int i = 1; i < 99; i++)
+        A[i] = U[i] / 2;
+    }
+    S[s] = 0;
+    for (int i = 0; i < 100; i++)
+      S[s] += A[i];
+  }
+}
