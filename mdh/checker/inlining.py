@@ -1,8 +1,9 @@
 """K119, K122, S158: stages that their readers compute, and the program that is left for kernels."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from mdh.checker.online import renamed, with_online
 from mdh.checker.sections import match_sections
 from mdh.checker.subject import at
 from mdh.diagnostics import Diagnostic, Failed, Label
@@ -25,18 +26,20 @@ NO_EFFECT = "K110"
 class Staged:
     """program: with readers that compute the inline stages. kernels: its stages, each with its section.
     inline: the stages of the C that are inline. sections: those of `kernels`, and of stages without a kernel,
-    in the order of the C."""
+    in the order of the C. stored: arrays that stand for others of the C outside of the kernels that compute
+    these."""
 
     program: Program
     kernels: tuple[tuple[Stage, Section], ...]
     inline: tuple[InlineStage, ...]
     sections: tuple[Section, ...]
+    stored: Mapping[str, str] = field(default_factory=dict)
 
 
 def staged(program: Program, schedule: Schedule, machine: Machine, default: Schedule | None) -> Staged:
     """The stages that get a kernel, with their sections. `default` has those that the schedule leaves out.
 
-    Raises Failed: S150 to S155, and what `with_inline` raises.
+    Raises Failed: S150 to S155, and what `with_inline` and `with_online` raise.
     """
     matched = match_sections(program, schedule, machine, default)
     by_name = {stage.name: section for stage, section in matched}
@@ -60,12 +63,18 @@ def staged(program: Program, schedule: Schedule, machine: Machine, default: Sche
         sections.append(section)
     if missing:
         raise Failed(*missing)
+    joined = with_online(found.program, {s.name: x for (s, _), x in zip(matched, sections, strict=True)})
+    whole, left = joined.program, {s.name: s for s in joined.program.stages}
+    for n, (stage, _) in enumerate(matched):
+        if stage.name in left and left[stage.name].read & {*joined.stored.values()}:
+            sections[n] = renamed(sections[n], joined.stored)
     kernels = tuple(
         (left[stage.name], section)
         for (stage, _), section in zip(matched, sections, strict=True)
         if stage.name in left
     )
-    return Staged(found.program, kernels, found.stages, tuple(sections))
+    stored = {new: old for old, new in joined.stored.items()}
+    return Staged(whole, kernels, found.stages, tuple(sections), stored)
 
 
 def with_inline(program: Program, sections: Mapping[str, Section]) -> Inlined:

@@ -1,12 +1,15 @@
 """Stages that the kernel of their reader computes (`stage P in C:n`): their plans, inside of the reader's."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from mdh.checker.concrete import concrete
 from mdh.checker.footprint import register_words, shared_bytes, store_bytes
+from mdh.checker.inner_pass import copied, near_in_pass, pass_part, placed
 from mdh.checker.inner_places import PLACE, Inner, misplaced, out_of_order, unknown_readers
 from mdh.checker.inner_units import unfit_units
+from mdh.checker.online import CODE as PASS
+from mdh.checker.online import Part, PassError
 from mdh.checker.subject import Draft, at
 from mdh.decompose.accesses import access_groups
 from mdh.decompose.image import covers, image
@@ -16,7 +19,7 @@ from mdh.ir.inner import InnerError, Side, box_of, computations, inner_view, lev
 from mdh.ir.layout import Level
 from mdh.ir.plan import InnerStage, StagePlan
 from mdh.ir.program import Output, Program, Stage
-from mdh.ir.tile import Copy
+from mdh.ir.tile import Copy, Tile
 from mdh.machine import Machine
 from mdh.schedule.default.inner_steps import inner_steps
 from mdh.schedule.holes import HolePlace, section_holes
@@ -58,6 +61,8 @@ class _Around:
     inner: These arrays lie nowhere but in tiles.
     alone: Each thread computes a box of its own.
     taken: The variables of all levels around have these names.
+    part: What each turn of a pass takes, if the stages are in one.
+    carried: The tiles of the pass that have been placed, by array.
     """
 
     live: Live
@@ -65,6 +70,8 @@ class _Around:
     inner: frozenset[str] = frozenset()
     alone: bool = False
     taken: frozenset[str] = frozenset()
+    part: Part | None = None
+    carried: dict[str, Tile] = field(default_factory=dict)
 
 
 def with_inner(
@@ -78,7 +85,19 @@ def with_inner(
     if not whole.inside(plan.stage.name):
         return plan, []
     found: list[Diagnostic] = []
-    plan = _filled(plan, draft, whole, _Around({}, plan.threads), written, found)
+    around = _Around({}, plan.threads)
+    if plan.stage.host is not None:
+        try:
+            around = replace(around, part=pass_part(plan, whole.sections, cpu=whole.machine.kind == "cpu"))
+        except PassError as unfit:
+            headline = f"stage `{plan.stage.name}` cannot be online: {unfit}"
+            return plan, [Diagnostic(PASS, headline, at(draft.span), help=unfit.help)]
+    plan = _filled(plan, draft, whole, around, written, found)
+    if not found and plan.stage.host is not None:
+        plan = replace(
+            plan,
+            near={**plan.near, **near_in_pass(plan, around.carried, whole.sections, found)},
+        )
     if not found:
         found.extend(_capacity(plan, draft, whole))
     return plan, found
@@ -109,6 +128,7 @@ def _filled(
         if made is not None:
             inner.append(made)
             taken |= _variables(made.plan)
+    found.extend(copied(plan, around.carried, whole.program, whole.sections))
     return replace(plan, inner=tuple(inner))
 
 
@@ -122,9 +142,12 @@ def _made(
 ) -> InnerStage | None:
     cpu = whole.machine.kind == "cpu"
     try:
-        view = view_inside(one, cpu=cpu)
+        view = view_inside(one, cpu=cpu, part=around.part)
     except InnerError as unfit:
         found.append(one.wrong(PLACE, str(unfit), "leave `in` out"))
+        return None
+    if one.stage.carried is not None and (why := placed(one, around.part, around.carried)):
+        found.append(one.wrong(PASS, why, "its tile at a step whose loops do not change it"))
         return None
     alone = around.alone or (one.space is Space.RM and not one.known_to_all)
     if one.section.chosen:
@@ -137,7 +160,11 @@ def _made(
     )  # fmt: skip
     plan, wrong = whole.check(draft, one.section)
     if plan is not None:
-        plan = replace(plan, near=_served(one, plan, around.live))
+        near = {
+            **_served(one, plan, around.live),
+            **near_in_pass(plan, around.carried, whole.sections, found),
+        }
+        plan = replace(plan, near=near)
         given = None if cpu else around.threads
         wrong = [*unfit_units(one, plan, given, alone=around.alone), *_unread(one, plan, around, whole)]
     if plan is None or wrong:
@@ -222,13 +249,17 @@ class View:
         return self.program.stages[0]
 
 
-def view_inside(one: Inner, *, cpu: bool) -> View:
+def view_inside(one: Inner, *, cpu: bool, part: Part | None = None) -> View:
     """Requires what `misplaced` demands. Raises InnerError if the elements that are staged are no box."""
     axes = {b: one.copies(b)[0].tile.axes for b in one.outputs}
+    carried, along = one.stage.carried, dict[str, Side]()
+    if carried is not None and part is not None:
+        axes |= dict.fromkeys(carried.arrays, axes[carried.buffer])
+        along = {mine: part.sides[theirs] for mine, theirs in carried.along}
     assert one.step is not None
     shared = one.space is Space.SM or one.known_to_all
     levels = _levels_around(one.reader, one.step, shared=shared, cpu=cpu)
-    box = box_of(one.draft.program, one.stage, axes)
+    box = box_of(one.draft.program, one.stage, axes, along)
     return View(inner_view(one.draft.program, one.stage, axes, box, level_turns(levels)), box)
 
 

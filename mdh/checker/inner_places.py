@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from mdh.checker.online import readers_of
 from mdh.checker.subject import Draft, at, listed
 from mdh.decompose.accesses import access_groups
 from mdh.diagnostics import Diagnostic
@@ -31,7 +32,14 @@ class Inner:
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(o.buffer for r in self.stage.results for o in r.outputs))
+        """The arrays that it fills tiles of the reader of."""
+        written = dict.fromkeys(o.buffer for r in self.stage.results for o in r.outputs)
+        return tuple(b for b in written if b not in self.stage.aside)
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The arrays of a pass that lie beside these."""
+        return () if self.stage.carried is None else self.stage.carried.arrays[1:]
 
     @property
     def step(self) -> int | None:
@@ -155,7 +163,7 @@ def _unfit_step(inner: Inner, s: int) -> Iterator[Diagnostic]:
 
 
 def _unfit_reads(inner: Inner, s: int, buffer: str) -> Iterator[Diagnostic]:
-    """The reader's accesses of an array."""
+    """The reader's accesses of an array. Tiles of a pass outlive the step."""
     draft, plan = inner.draft, inner.reader
     groups = [g for g in access_groups(draft.program, plan.stage) if g.buffer == buffer and not g.store]
     if any(g.gather for g in groups):
@@ -163,7 +171,7 @@ def _unfit_reads(inner: Inner, s: int, buffer: str) -> Iterator[Diagnostic]:
     elif len(groups) > 1:
         what = f"`{plan.stage.name}` reads `{buffer}` in {len(groups)} ways, each in a box of its own"
         yield inner.wrong(PLACE, what, "leave `in` out")
-    for n, result in enumerate(plan.stage.results):
+    for n, result in enumerate(plan.stage.results if inner.stage.carried is None else ()):
         if result.op is not None and any(x.buffer == buffer for x in _finishing(result)):
             late = _outside(plan, s, n)
             if late:
@@ -200,7 +208,7 @@ def out_of_order(whole: Program, inner: Inner, sections: Mapping[str, Section]) 
     around = [{x.var for x in whole.loops if x.first <= n <= x.last} for n in (first, last)]
     if around[0] != around[1]:
         yield inner.wrong(ORDER, f"loops around `{outermost}` are not around it", "leave `in` out")
-    for buffer in inner.outputs:
+    for buffer in (*inner.outputs, *inner.beside):
         if not whole.buffer_of[buffer].temp:
             what = f"`{buffer}` is an argument of the function, and is needed in device memory"
             yield inner.wrong(ORDER, what, "leave `in` out")
@@ -211,13 +219,14 @@ def out_of_order(whole: Program, inner: Inner, sections: Mapping[str, Section]) 
             elif (
                 other.name != inner.stage.name
                 and buffer in other.read
-                and not _inside(inner, other, sections)
+                and not _served_there(whole, inner, other, sections)
             ):
                 at_step = f"step {inner.how.step} of `{inner.how.reader}`"
                 what = f"stage `{other.name}` reads `{buffer}` outside of {at_step}"
                 hint = f"compute `{other.name}` there, too, or leave `in` out"
                 yield inner.wrong(ORDER, what, hint, other)
-    if own := sorted(inner.stage.read & inner.stage.written):
+    own = [] if inner.stage.carried is not None else sorted(inner.stage.read & inner.stage.written)
+    if own:
         yield inner.wrong(ORDER, f"it goes on with what is in `{own[0]}`", "leave `in` out")
     for other in whole.stages[first + 1 : last + 1]:
         if changed := sorted(other.written & inner.stage.read):
@@ -227,6 +236,13 @@ def out_of_order(whole: Program, inner: Inner, sections: Mapping[str, Section]) 
 
 def _how(sections: Mapping[str, Section], name: str) -> object:
     return sections[name].how if name in sections else None
+
+
+def _served_there(whole: Program, inner: Inner, other: Stage, sections: Mapping[str, Section]) -> bool:
+    """Whether a stage that reads the results is computed where their tile is."""
+    if inner.stage.carried is not None:
+        return _behind(whole, inner, other, sections)
+    return _inside(inner, other, sections)
 
 
 def _inside(inner: Inner, other: Stage, sections: Mapping[str, Section]) -> bool:
@@ -245,3 +261,18 @@ def _inside(inner: Inner, other: Stage, sections: Mapping[str, Section]) -> bool
     if step not in labels or mine is None:
         return True
     return order.index(labels[step]) >= order.index(mine)
+
+
+def _behind(whole: Program, inner: Inner, other: Stage, sections: Mapping[str, Section]) -> bool:
+    """Whether a stage is computed in the host of the pass, in each turn after the inner stage."""
+    assert inner.stage.carried is not None
+    mine, theirs = ([n, *readers_of(sections, n)] for n in (inner.stage.name, other.name))
+    if theirs[-1] != inner.stage.carried.host:
+        return False
+    shared = next(name for name in mine if name in theirs)
+    if shared == other.name:
+        return True
+    before, after = (way[way.index(shared) - 1] for way in (mine, theirs))
+    steps = [how.step for n in (before, after) if isinstance(how := _how(sections, n), Within)]
+    order = [s.name for s in whole.stages]
+    return (steps[0], order.index(before)) < (steps[1], order.index(after))

@@ -1,19 +1,20 @@
 """Runs the checker: takes a program, a schedule and a machine, and returns a plan or raises every reason
 against it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from mdh.checker.atoms import CODE as ATOM
 from mdh.checker.beside import launches, unfit_blocks, unknown_hosts
 from mdh.checker.concrete import concrete
 from mdh.checker.fusing import stage_in, view_of
 from mdh.checker.holes import unbound_holes
-from mdh.checker.inlining import staged
+from mdh.checker.inlining import Staged, staged
 from mdh.checker.inner import Whole, with_inner
 from mdh.checker.inner_places import unknown_readers
 from mdh.checker.library import called
 from mdh.checker.loop_launch import InTurns, loops_with_launches, unfit_launches, with_launches
+from mdh.checker.online import renamed
 from mdh.checker.parallel_loops import (
     Shared,
     demand_kernels,
@@ -49,6 +50,20 @@ from mdh.schedule.model import How, Library, Schedule, Section, Within
 from mdh.schedule.printer import print_schedule
 
 
+@dataclass(frozen=True)
+class _Loops:
+    """What a schedule says of loops around stages: those whose iterations units share, those whose turns run
+    in order, and those that run as wavefronts."""
+
+    shared: tuple[Shared, ...]
+    turned: tuple[InTurns, ...]
+    fronts: tuple[Skewed, ...]
+
+    @property
+    def all(self) -> tuple[Shared | InTurns | Skewed, ...]:
+        return (*self.shared, *self.turned, *self.fronts)
+
+
 def check(
     program: Program,
     schedule: Schedule,
@@ -69,18 +84,40 @@ def check(
     schedule = settled(program, schedule)
     found = [d for rule in PROGRAM_RULES for d in rule(program)]
     seen = LANGUAGES[target].seen(machine)
-    plans, written = list[StagePlan](), dict[str, Section]()
     whole = staged(program, schedule, machine, default)
-    loops = left_of(whole.program, shared_loops(program, schedule, default), same=not whole.inline)
+    shared = left_of(whole.program, shared_loops(program, schedule, default), same=not whole.inline)
     turned = loops_with_launches(program, schedule)
-    found.extend(unfit_launches(program, turned, [x.loop for x in loops], target))
+    found.extend(unfit_launches(program, turned, [x.loop for x in shared], target))
     by_name = {stage.name: section for stage, section in whole.kernels}
     whole, fronts = in_turns(whole, schedule, default, seen)
     found += [*unknown_readers(whole.program, by_name), *unknown_hosts(whole.program, by_name)]
-    demand_kernels(loops, by_name)
-    demand_alone(fronts, loops, by_name)
+    demand_kernels(shared, by_name)
+    demand_alone(fronts, shared, by_name)
+    loops = _Loops(shared, turned, fronts)
+    plans, written, wrong = _stage_plans(whole, loops, seen, target, deterministic=deterministic)
+    found += wrong
+    order = () if found else launches(whole.program, by_name, shared)
+    found += unfit_blocks(order, plans, by_name, seen, target)
+    if found:
+        raise Failed(*(d for n, d in enumerate(found) if d not in found[:n]))
+    said = print_schedule(_said(program, whole, written, machine, loops))
+    computed = with_launches(_without_inner(whole.program, by_name), turned)
+    made = Plan(
+        program, computed, seen, target, tuple(plans), said, deterministic, whole.inline,
+        loops=loop_plans(computed, shared, plans), fronts=front_plans(whole.program, computed, fronts),
+        order=order,
+    )  # fmt: skip
+    return with_few_launches(made)
+
+
+def _stage_plans(
+    whole: Staged, loops: _Loops, seen: Machine, target: str, *, deterministic: bool
+) -> tuple[list[StagePlan], dict[str, Section], list[Diagnostic]]:
+    """The plans of the stages that have kernels, their sections as they are lowered, and what is wrong."""
+    plans, written, found = list[StagePlan](), dict[str, Section](), list[Diagnostic]()
+    by_name = {stage.name: section for stage, section in whole.kernels}
     inside = Whole(whole.program, by_name, seen, check_stage)
-    around = {name: x for x in loops for name in x.loop.stages}
+    around = {name: x for x in loops.shared for name in x.loop.stages}
     for stage, section in whole.kernels:
         if isinstance(section.how, Within):
             continue
@@ -97,23 +134,12 @@ def check(
         found += wrong
         if plan is None:
             continue
-        found += [*own_units(mine, plan, seen), *alone_in_front(fronts, plan, seen)]
+        found += [*own_units(mine, plan, seen), *alone_in_front(loops.fronts, plan, seen)]
         plan, wrong = with_inner(plan, draft, inside, written)
         found += wrong
         plans.append(plan)
-        written[stage.name] = _written(section, draft, mine, named=len(program.stages) > 1)
-    order = () if found else launches(whole.program, by_name, loops)
-    found += unfit_blocks(order, plans, by_name, seen, target)
-    if found:
-        raise Failed(*(d for n, d in enumerate(found) if d not in found[:n]))
-    said = print_schedule(_said(program, whole.sections, written, machine, (*loops, *turned, *fronts)))
-    computed = with_launches(_without_inner(whole.program, by_name), turned)
-    made = Plan(
-        program, computed, seen, target, tuple(plans), said, deterministic, whole.inline,
-        loops=loop_plans(computed, loops, plans), fronts=front_plans(whole.program, computed, fronts),
-        order=order,
-    )  # fmt: skip
-    return with_few_launches(made)
+        written[stage.name] = _written(section, draft, mine, named=len(whole.sections) > 1)
+    return plans, written, found
 
 
 def _without_inner(program: Program, sections: Mapping[str, Section]) -> Program:
@@ -122,15 +148,16 @@ def _without_inner(program: Program, sections: Mapping[str, Section]) -> Program
 
 
 def _said(
-    program: Program, sections: Sequence[Section], written: Mapping[str, Section], machine: Machine,
-    loops: Sequence[Shared | InTurns | Skewed],
+    program: Program, whole: Staged, written: Mapping[str, Section], machine: Machine,
+    loops: _Loops,
 ) -> Schedule:  # fmt: skip
-    """The schedule as it is lowered. written: the sections that have steps."""
+    """The schedule as it is lowered, with the C's names of arrays. written: the sections that have steps."""
     every = tuple(
         written.get(stage.name, Section(stage.name, (), how=s.how, attrs=s.attrs, derived=True))
-        for stage, s in zip(program.stages, sections, strict=True)
+        for stage, s in zip(program.stages, whole.sections, strict=True)
     )
-    return Schedule(every, machine.name, program.name, loops=tuple(x.said for x in loops))
+    every = tuple(renamed(section, whole.stored) for section in every)
+    return Schedule(every, machine.name, program.name, loops=tuple(x.said for x in loops.all))
 
 
 def _draft(

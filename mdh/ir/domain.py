@@ -40,7 +40,8 @@ def domain_of(stage: Stage, turns: Mapping[str, int] = {}) -> StageDomain | None
     ranges = {**{d.name: d.extent for d in stage.dims}, **turns}
     kept = {*(d.name for d in stage.dims if d.kind is not DimKind.PW), *turns}
     each = [_changes(r, ranges) for r in stage.results]
-    if not each or stage.lets:
+    if not each or stage.lets or stage.host is not None:
+        # in each turn of a host other stages are computed, too
         return None
     points = frozenset.intersection(*each)
     if not 0 < len(points) <= MOST_CONSTRAINTS:

@@ -12,7 +12,7 @@ from math import prod
 
 from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import I32, DType
-from mdh.ir.expr import Binary, Const, Expr, Select, Var, substitute
+from mdh.ir.expr import Binary, Const, Expr, Load, Select, Var, loads, map_children, substitute
 from mdh.ir.layout import Axis, Level
 from mdh.ir.program import Dim, DimKind, LocalValue, Output, Program, Result, Stage
 from mdh.ir.turns import Turns
@@ -52,13 +52,15 @@ def level_turns(levels: Sequence[Level]) -> tuple[Turns, ...]:
     return tuple(Turns(lv.var, lv.var, lv.parts, 0, 0, level=True) for lv in levels)
 
 
-def box_of(program: Program, stage: Stage, tiles: Tiles) -> dict[str, Side]:
+def box_of(program: Program, stage: Stage, tiles: Tiles, along: Mapping[str, Side] = {}) -> dict[str, Side]:
     """The box of the stage that fills the tiles, by dimension. Raises InnerError.
+
+    along: the part of reduced dimensions that a turn of a pass takes.
 
     Requires a stage without prefix sums whose outputs have affine indices. A subscript names one dimension,
     once, and each dimension that is not reduced stands in a subscript.
     """
-    sides = {d.name: Side(Affine(), d.extent) for d in stage.dims if d.kind is DimKind.PW}
+    sides = {d.name: Side(Affine(), d.extent) for d in stage.dims if d.kind is DimKind.PW} | dict(along)
     for o in (o for r in stage.results for o in r.outputs):
         mine: dict[str, Side] = {}
         for k, (e, axis) in enumerate(zip(o.index, tiles[o.buffer], strict=True)):
@@ -106,12 +108,14 @@ def inner_view(
         n: to_expr(Affine.var(n) + side.corner) for n, side in box.items() if side.corner != Affine()
     }
     ranges = {x.var: (0, x.trips - 1) for x in (*program.loops, *around)}
-    terms = [t for d in stage.dims for t in _inside(d, box[d.name], values, ranges)]
-    guard = _Guard(values, terms)
+    terms = {d.name: _inside(d, box[d.name], values, ranges) for d in stage.dims}
+    guard = _Guard(values, [t for each in terms.values() for t in each])
+    kept = _Guard(values, [t for d in stage.dims if d.kind is not DimKind.PW for t in terms[d.name]])
     dims = tuple(replace(d, extent=box[d.name].extent, open=None) for d in stage.dims)
     lets = tuple(LocalValue(x.name, guard.zero(x.value), x.dtype) for x in stage.lets)
-    results = tuple(_result(program, r, tiles, box, guard) for r in stage.results)
-    mine = replace(stage, dims=dims, lets=lets, results=results)
+    results = tuple(_result(program, r, tiles, guard, kept) for r in stage.results)
+    idle = tuple(substitute(e, values) for e in stage.idle)
+    mine = replace(stage, dims=dims, lets=lets, results=results, idle=idle)
     shapes = {name: tuple(a.box for a in axes) for name, axes in tiles.items()}
     buffers = tuple(
         replace(b, shape=shapes[b.name], flat=False, reach=0, open=()) if b.name in shapes else b
@@ -153,14 +157,35 @@ class _Guard:
         return out
 
 
-def _result(program: Program, r: Result, tiles: Tiles, box: Mapping[str, Side], guard: _Guard) -> Result:
+def _result(program: Program, r: Result, tiles: Tiles, guard: _Guard, kept: _Guard) -> Result:
+    """kept: what the finished result is written with."""
+
+    def inside(e: Expr) -> Expr:
+        # what it goes on from lies in its tiles
+        own = {f"held.{n}": x for n, x in enumerate(dict.fromkeys(_own(r, e)))}
+        named = _named(e, {x: Var(n, x.dtype) for n, x in own.items()})
+        places = {o.buffer: _local(program, o, tiles[o.buffer]) for o in r.outputs}
+        held: dict[str, Expr] = {n: replace(x, index=places[x.buffer]) for n, x in own.items()}
+        return substitute(kept.zero(named), held)
+
     outputs = tuple(
-        Output(o.buffer, _local(program, o, tiles[o.buffer]), guard.zero(o.value), o.span) for o in r.outputs
+        Output(o.buffer, _local(program, o, tiles[o.buffer]), inside(o.value), o.span) for o in r.outputs
     )
     first = r.values[0]
     value = guard.zero(first) if r.op is None else guard.other(first, _identity(r, r.types[0]))
-    starts = tuple(None if s is None else guard.zero(s) for s in r.starts)
+    starts = tuple(None if s is None else inside(s) for s in r.starts)
     return replace(r, values=(value, *map(guard.zero, r.values[1:])), starts=starts, outputs=outputs)
+
+
+def _own(r: Result, e: Expr) -> list[Load]:
+    """Loads of the elements that the result writes."""
+    return [x for x in loads(e) if any((o.buffer, o.index) == (x.buffer, x.index) for o in r.outputs)]
+
+
+def _named(e: Expr, names: Mapping[Load, Expr]) -> Expr:
+    """The expression with names for loads."""
+    e = map_children(e, lambda c: _named(c, names))
+    return names.get(e, e) if isinstance(e, Load) else e
 
 
 def _identity(r: Result, t: DType) -> Const:

@@ -11,6 +11,7 @@ from functools import cached_property
 from math import inf, isnan, nan, prod
 
 from mdh.diagnostics import Diagnostic
+from mdh.ir.carried import Carried, Pass
 from mdh.ir.dtype import I32, DType, integer_range
 from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Select, walk
 from mdh.ir.open_size import OpenExtent, OpenSize
@@ -193,6 +194,14 @@ class Stage:
     lets: tuple[LocalValue, ...]
     results: tuple[Result, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
+    host: Pass | None = None
+    """The stages that are reduced together with this one, which computes them."""
+    carried: Carried | None = None
+    """That this stage is reduced together with its host."""
+    aside: frozenset[str] = frozenset()
+    """Arrays that it reads or writes for the sake of the pass. Steps have no entries for them."""
+    idle: tuple[Expr, ...] = ()
+    """Loads that the pass spares the stage. Its steps have entries for them."""
 
     @cached_property
     def scattered(self) -> bool:
@@ -202,7 +211,7 @@ class Stage:
         )
 
     def expressions(self) -> tuple[Expr, ...]:
-        """Every expression of the stage: lets, values, starts, output indices and epilogues."""
+        """Every expression: lets, values, starts, output indices, epilogues, and those of its pass."""
         out: list[Expr] = [let.value for let in self.lets]
         for r in self.results:
             out.extend(r.values)
@@ -210,7 +219,8 @@ class Stage:
             for o in r.outputs:
                 out.extend(o.index)
                 out.append(o.value)
-        return tuple(out)
+        passing = () if self.host is None else self.host.expressions()
+        return (*out, *passing, *self.idle)
 
     @cached_property
     def written(self) -> frozenset[str]:
@@ -358,11 +368,12 @@ class Program:
 
     def inputs(self, stage: Stage) -> tuple[str, ...]:
         """Input entries of a schedule step: buffers read and not written, in parameter order."""
-        return tuple(b for b in self.buffer_order if b in stage.read and b not in stage.written)
+        used = stage.read - stage.written - stage.aside
+        return tuple(b for b in self.buffer_order if b in used)
 
     def outputs(self, stage: Stage) -> tuple[str, ...]:
         """Output entries of a schedule step: buffers written, in parameter order."""
-        return tuple(b for b in self.buffer_order if b in stage.written)
+        return tuple(b for b in self.buffer_order if b in stage.written - stage.aside)
 
     def has_integer(self, *ops: str) -> bool:
         """Whether the program divides or shifts integers (`ops`: / % << >>) by something other than a

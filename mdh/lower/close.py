@@ -59,7 +59,7 @@ def close_region(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
 
 def _resume(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
     """The elements of an ordered reduction's region go on from the region around it, or from memory."""
-    return _each(nest, region, scope, lambda known: _start(nest, region, known))
+    return close_over(nest, region, scope, lambda known: _start(nest, region, known))
 
 
 def _start(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
@@ -82,7 +82,7 @@ def _parent(nest: Nest, region: Region) -> Region | None:
 
 def close_each(nest: Nest, region: Region, scope: Scope) -> list[Stmt]:
     """Merge the elements of a private region for which the scope has values of some variables."""
-    return _each(nest, region, scope, lambda known: _merge(nest, region, known))
+    return close_over(nest, region, scope, lambda known: _merge(nest, region, known))
 
 
 def _filled_once(nest: Nest, region: Region) -> bool:
@@ -95,7 +95,7 @@ def _filled_once(nest: Nest, region: Region) -> bool:
     return reduction_loops(nest, inner.opens) == reduction_loops(nest, region.opens)
 
 
-def _each(nest: Nest, region: Region, scope: Scope, inner: Inner) -> list[Stmt]:
+def close_over(nest: Nest, region: Region, scope: Scope, inner: Inner) -> list[Stmt]:
     """`inner` for every element of a region that its unit holds."""
     threads = () if nest.cpu else THREADED
     order = [v for v in _store_order(nest, region) if nest.levels.of_var(v).layer not in threads]

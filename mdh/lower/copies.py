@@ -46,6 +46,10 @@ def plan_copies(nest: Nest, number: int, scope: Scope, *, pipelined: bool = Fals
             place = (node.tile.buffer, node.tile.space)
             count[place] += 1
             staging = next(s for s in nest.plan.steps[number].stagings if (s.buffer, s.region) == place)
+            if node.tile.buffer in nest.states:
+                state = nest.states[node.tile.buffer]
+                out.append(StagedCopy(staging, (node.tile.buffer, node.linear), state, state))
+                continue
             slots = node.tile.slots if pipelined else 1
             out.append(_copy(nest, node, staging, scope, slots, count[place]))
     return out
@@ -68,7 +72,9 @@ def _copy(nest: Nest, node: Node, staging: Staging, scope: Scope, slots: int, nu
         buf = Buf(nest.fresh(f"{tile.buffer}_RM"), tile.space, dtype, shape, strides, align=VECTOR_BYTES)
         return StagedCopy(staging, key, Instance(buf, tile.axes), src)
     # copies of copies in shared memory (packing at two levels) have names of their own
-    suffix = f"{number if number > 1 else ''}{2 if src.buf.space is Space.SM else ''}"
+    alike = [n for n in nest.tiles.copies if (n.step, n.tile.buffer) == (node.step, tile.buffer)]
+    again = "" if src.buf.space is not Space.SM else "2" if len(alike) == 1 else "_again"
+    suffix = f"{number if number > 1 else ''}{again}"
     stage = f"_{nest.stage.name}" if nest.within else ""
     name = f"{tile.buffer}{stage}_SM{suffix}"
     piped = nest.declarations.with_slots(name, shape, strides) if slots == 1 else None

@@ -14,6 +14,7 @@ from mdh.ir.matrix import MmaWait
 from mdh.ir.program import DimKind
 from mdh.lower.atoms import emit_atoms
 from mdh.lower.boxes import boxed, emit_boxed, emit_boxed_loop, inflight, release_last
+from mdh.lower.carried import begin_pass, rescaled
 from mdh.lower.close import close_region, open_region
 from mdh.lower.close_boxed import clips, close_boxed, result_boxes
 from mdh.lower.copies import emit_copy, plan_copies
@@ -141,7 +142,8 @@ def _edges(nest: Nest, edges: list[Level], scope: Scope, emit: Emit) -> list[Stm
 
 def emit(nest: Nest, scope: Scope) -> list[Stmt]:
     """Everything from item `scope.position` on, with the regions that open there around it."""
-    return _around(nest, scope, _item(nest, scope))
+    begun, scope = begin_pass(nest, scope)
+    return [*begun, *_around(nest, scope, _item(nest, scope))]
 
 
 def _around(nest: Nest, scope: Scope, inner: list[Stmt]) -> list[Stmt]:
@@ -217,6 +219,10 @@ def _step(nest: Nest, number: int, scope: Scope) -> list[Stmt]:
     copies = plan_copies(nest, number, scope)
     computed = {b for n in computed_at(nest, number) for b in n.stage.written}
     for copy in copies:
+        if copy.staging.buffer in nest.states:
+            # the tile outlives the step, and serves all that read it
+            live[copy.key] = copy.dst
+            continue
         if copy.dst.buf.space is Space.RM:
             out.append(Alloc(copy.dst.buf))
         if copy.staging.buffer in computed:
@@ -230,6 +236,7 @@ def _step(nest: Nest, number: int, scope: Scope) -> list[Stmt]:
     if not nest.cpu and any(copy.staging.engine == Engine.ASYNC for copy in copies):
         out.extend((Commit(), Wait(0)))
     out.extend(emit_inner(nest, number, copies, live, scope, _inner_block))
+    out.extend(rescaled(nest, number, replace(scope, live=live)))
     slotted = any(copy.dst.buf.name in nest.declarations.synchronised for copy in copies)
     body = emit(nest, replace(scope, live=live, position=scope.position + 1))
     if not slotted:

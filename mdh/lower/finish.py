@@ -23,6 +23,8 @@ def finish(nest: Nest, f: int, state: tuple[Expr, ...], scope: Scope, position: 
         return _write_map(nest, fold, state, scope, position)
     if fold.factor is not None:
         state = (Binary("*", nest.translate(fold.factor, scope), state[0], fold.types[0]),)
+    if fold.finishing is not None:
+        state = (substitute(nest.translate(fold.finishing, scope), {component(0): state[0]}),)
     outer = reduction_loops(nest, position)
     if f in nest.clustered:
         return _for_peers(nest, f, state, scope, outer)

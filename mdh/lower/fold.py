@@ -36,6 +36,8 @@ class Fold:
     """The C begins at the operator's identity, which is then the result of no points."""
     factor: Expr | None = None
     """Of a finished sum: all its terms share it."""
+    finishing: Expr | None = None
+    """Of a pass: the finished sum, from component 0, which was summed."""
     inside: tuple[Expr, ...] = ()
     """The values where the point is in the stage's domain, if it has one."""
 
@@ -62,6 +64,8 @@ def folds_of(stage: Stage, turns: Mapping[str, int] = {}) -> tuple[Fold, ...]:
     """turns: as of `domain_of`."""
     domain = domain_of(stage, turns)
     folds = tuple(_fold(stage, r) for r in stage.results)
+    if stage.host is not None:
+        folds = tuple(replace(x, finishing=e) for x, e in zip(folds, stage.host.finishing, strict=True))
     if domain is None:
         return folds
     pairs = zip(folds, domain.inside.results, strict=True)

@@ -75,9 +75,9 @@ def emit_inner(
     out: list[Stmt] = []
     tiles = {c.staging.buffer: c for c in copies}
     for inner in computed_at(nest, step):
-        mine = {b: tiles[b].dst for b in inner.stage.written}
+        mine = {b: tiles[b].dst if b in tiles else nest.states[b] for b in inner.stage.written}
         out.extend(_filled(nest, inner, mine, live, scope, emit))
-        live.update((tiles[b].key, tiles[b].dst) for b in inner.stage.written)
+        live.update((tiles[b].key, tiles[b].dst) for b in inner.stage.written if b in tiles)
     return out
 
 
@@ -87,7 +87,8 @@ def _filled(
 ) -> list[Stmt]:  # fmt: skip
     """The statements that fill the tiles. tiles: by the array that they stand for."""
     mine = {b: tiles[b].buf for b in nest.stage.written}
-    around = (*outer.around, *((buffer, instance) for (buffer, _), instance in live.items()))
+    tiled = ((buffer, instance) for (buffer, _), instance in live.items())
+    around = (*nest.states.items(), *outer.around, *tiled)
     nest = replace(nest, placed={**nest.placed, **mine}, around=around)
     alone = nest.threads == 1 and any(b.space is Space.RM for b in mine.values())
     some = not (nest.cpu or alone) and nest.threads < outer.threads
@@ -153,7 +154,7 @@ def _served(nest: Nest) -> dict[Key, Instance]:
     out: dict[Key, Instance] = {}
     every = frozenset(lv.var for lv in nest.levels.all)
     for buffer, instance in nest.around:
-        if instance.slot is not None or instance.span:
+        if instance.slot is not None or instance.span or buffer in nest.stage.written:
             continue
         for group in staged_groups(nest.program, nest.stage, buffer):
             if covers(instance.axes, image(nest.levels, group.affine, group.shifts, every)):

@@ -52,6 +52,8 @@ class Nest:
     """Of the threads that the code is for, where some only copy; None: of all threads."""
     carried: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """Folds whose unfinished state waits in workspaces between outer sequential reduction loops."""
+    states: Mapping[str, Instance] = field(default_factory=dict)
+    """The tiles of a pass, by array (`lower/carried.py`)."""
     inner: tuple["Nest", ...] = ()
     """Of the stages that this kernel computes for itself, in the plan's order."""
     within: str = ""

@@ -13,6 +13,7 @@ from mdh.ir.expr import Expr, Load, Var, walk
 from mdh.ir.kernel import Kernel, Stmt, Workspace
 from mdh.ir.plan import StagePlan
 from mdh.ir.program import Buffer, Dim, DimKind, Output, Program, Stage, component
+from mdh.lower.carried import carried_tiles
 from mdh.lower.declarations import Declarations
 from mdh.lower.emit import emit_block
 from mdh.lower.finish import grid_reduction_levels, needs_carry, reduction_loops
@@ -73,6 +74,7 @@ class Context:
             room,
         )
         nest = replace(nest, regions=make_regions(nest)) if regions else nest
+        nest = replace(nest, states=carried_tiles(nest))
         return replace(nest, inner=inner_nests(nest))
 
 

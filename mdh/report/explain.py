@@ -117,7 +117,8 @@ class InlineRow:
 @dataclass(frozen=True, slots=True)
 class InnerRow:
     """A stage that the kernel of `reader` computes at its step `step`. points: how many it has. computed: how
-    many are computed, at most. loops: of the box that is computed each time."""
+    many are computed, at most. loops: of the box that is computed each time. host: the stage that it is
+    reduced in one pass with, if it is."""
 
     name: str
     reader: str
@@ -125,6 +126,7 @@ class InnerRow:
     points: int
     computed: int
     loops: tuple[LoopRow, ...]
+    host: str = ""
 
 
 @dataclass(frozen=True)
@@ -206,7 +208,8 @@ def _inner(plan: StagePlan) -> list[InnerRow]:
     for x in plan.inner:
         points = prod(d.extent for d in x.stage.dims)
         step = plan.steps[x.step].label
-        row = InnerRow(x.stage.name, plan.stage.name, step, points, x.computed, loop_rows(x.plan))
+        host = "" if x.stage.carried is None else x.stage.carried.host
+        row = InnerRow(x.stage.name, plan.stage.name, step, points, x.computed, loop_rows(x.plan), host)
         out += [*_inner(x.plan), row]
     return out
 

@@ -113,7 +113,8 @@ def inner_text(row: InnerRow) -> str:
     """Where a stage is computed that the kernel of its reader computes, and how often its points are."""
     each = "" if row.computed == row.points else f", {row.computed / row.points:.3g} of each"
     count = f"{counted(row.computed, 'computation')} of {counted(row.points, 'point')}"
-    return f"in {row.reader}, at step {row.step}: {count}{each}"
+    together = f"; reduced in one pass with {row.host}" if row.host else ""
+    return f"in {row.reader}, at step {row.step}: {count}{each}{together}"
 
 
 def bytes_text(n: float) -> str:

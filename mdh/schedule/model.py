@@ -209,6 +209,19 @@ class Beside:
 
 
 @dataclass(frozen=True, slots=True)
+class Online:
+    """`online t, u`: the stage is reduced in one pass with stages inside of it. spans: of the names."""
+
+    names: tuple[str, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+    spans: tuple[Span, ...] = field(default=(), compare=False, repr=False)
+
+
+Way = How | Within | Online | Beside | Library | Hole
+"""How a stage is computed."""
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """The steps and conditions of one stage, and which dimensions are one in its steps. name: None for the
     schedule of a program's only stage.
@@ -224,7 +237,7 @@ class Section:
     span: Span | None = field(default=None, compare=False, repr=False)
     comments: tuple[str, ...] = field(default=(), compare=False, repr=False)
     fuses: tuple[Fuse, ...] = ()
-    how: How | Within | Beside | Library | Hole = How.KERNEL
+    how: Way = How.KERNEL
     attrs: tuple[Attr, ...] = ()
     derived: bool = False
     chosen: bool = field(default=False, compare=False)

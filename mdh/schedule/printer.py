@@ -20,6 +20,7 @@ from mdh.schedule.model import (
     Library,
     Mem,
     NameRef,
+    Online,
     Operation,
     Schedule,
     Section,
@@ -28,6 +29,7 @@ from mdh.schedule.model import (
     Step,
     TileEntry,
     Unit,
+    Way,
     WhereExpr,
     Within,
 )
@@ -121,20 +123,22 @@ def print_stage(section: Section) -> str:
     return " ".join(["stage", str(section.name), *how, *map(print_attr, section.attrs)])
 
 
-def may_call(how: How | Within | Beside | Library | Hole) -> bool:
+def may_call(how: Way) -> bool:
     """Whether a call of a library computes the stage, or may be chosen to."""
     if isinstance(how, Hole):
         return any(str(value).startswith(_CALL) for value in how.values or ())
     return isinstance(how, Library)
 
 
-def print_how(how: How | Within | Beside | Library | Hole) -> str:
-    """`inline`, `in C:2`, `beside P`, `library(openblas)`, `?`."""
+def print_how(how: Way) -> str:
+    """`inline`, `in C:2`, `online t, u`, `beside P`, `library(openblas)`, `?`."""
     match how:
         case How():
             return str(how)
         case Within(reader, step):
             return f"in {reader}:{step}"
+        case Online(names):
+            return f"online {', '.join(names)}"
         case Beside(host):
             return f"beside {host}"
         case Library(name):

@@ -10,13 +10,13 @@ from mdh.schedule.cursor import Cursor
 from mdh.schedule.hole_reader import read_library
 from mdh.schedule.hole_values import read_hole_in, stage_entry
 from mdh.schedule.holes import HolePlace
-from mdh.schedule.model import Beside, Hole, How, Library, Section, Within
+from mdh.schedule.model import Beside, Hole, How, Library, Online, Section, Way, Within
 from mdh.schedule.names import KEYWORDS, nearest
 from mdh.schedule.printer import STEPS, may_call
 from mdh.schedule.tokens import Token
 
-_WAYS = "`in STAGE:step`, `beside STAGE`, `inline`, `kernel`, `= library(NAME)` or `?`"
-_HOW = f"`{{` and the steps of the stage, {_WAYS}"
+_WAYS = "`in STAGE:step`, `online STAGE`, `beside STAGE`, `inline`, `kernel`, `= library(…)` or `?`"
+_HOW = f"`{{` and the stage's steps, {_WAYS}"
 _CHOICE = "`library(NAME)`, or a choice: `?{steps, library(NAME)}`"
 _STAGE_ITEM = "a step `(de-)comp(…)`, `fuse`, `where` or `}`"
 
@@ -64,7 +64,7 @@ class Sections:
         how = _read_how(cursor)
         attrs = read_attributes(cursor, Site.STAGE)
         body, span = Body(), cursor.span(first, name)
-        if how is not None and not isinstance(how, Within) and not cursor.at("{"):
+        if how is not None and not isinstance(how, Within | Online) and not cursor.at("{"):
             section = body.section(name.text, cursor.since(first), comments)
             section = replace(section, derived=True, remark=cursor.remark())
         else:
@@ -73,7 +73,7 @@ class Sections:
         self._stages[name.text] = replace(section, how=how or How.KERNEL, attrs=attrs)
 
 
-def _read_how(cursor: Cursor) -> How | Within | Beside | Library | Hole | None:
+def _read_how(cursor: Cursor) -> Way | None:
     """What stands behind the name of a stage; None if its steps follow. Raises Failed S101."""
     if cursor.accept("="):
         return _read_choice(cursor)
@@ -85,6 +85,8 @@ def _read_how(cursor: Cursor) -> How | Within | Beside | Library | Hole | None:
         return Hole(first.text[1:] or None, None, cursor.since(first))
     if cursor.at_word("in"):
         return _read_within(cursor)
+    if cursor.at_word("online"):
+        return _read_online(cursor)
     if cursor.at_word("beside"):
         first = cursor.take()
         host = cursor.expect_kind("name", "the name of the stage whose launch it shares")
@@ -92,7 +94,7 @@ def _read_how(cursor: Cursor) -> How | Within | Beside | Library | Hole | None:
     if cursor.token.kind == "name":
         how = None if cursor.at_word(STEPS) else stage_entry(cursor.token.text)
         if how is None:
-            raise cursor.unexpected(_HOW, nearest(cursor.token.text, (*How, "in", "beside")))
+            raise cursor.unexpected(_HOW, nearest(cursor.token.text, (*How, "in", "online", "beside")))
         cursor.take()
         return how
     return None
@@ -125,6 +127,16 @@ def _read_within(cursor: Cursor) -> Within:
     cursor.expect(":", "`:` and a step of that stage")
     step = cursor.expect_kind("int", "the label of a step, or its place in the text")
     return Within(reader.text, int(step.text), cursor.since(first))
+
+
+def _read_online(cursor: Cursor) -> Online:
+    """`online t, u`. Raises Failed S101."""
+    first = cursor.take()
+    wanted = "the name of a stage that is reduced in the same pass"
+    names = [cursor.expect_kind("name", wanted)]
+    while cursor.accept(","):
+        names.append(cursor.expect_kind("name", wanted))
+    return Online(tuple(n.text for n in names), cursor.since(first), tuple(map(cursor.span, names)))
 
 
 def _read_body(cursor: Cursor, body: Body) -> None:

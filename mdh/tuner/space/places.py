@@ -17,17 +17,15 @@ from mdh.schedule.model import (
     Arg,
     ArgCall,
     Attr,
-    Beside,
     BufferPlace,
     Core,
     Hole,
     How,
-    Library,
     Mem,
     Section,
     Step,
     TileEntry,
-    Within,
+    Way,
 )
 from mdh.source import Span
 
@@ -82,7 +80,7 @@ class Namer:
             steps.append(self._step(step))
         return replace(section, how=self._how(section), steps=tuple(steps))
 
-    def _how(self, section: Section) -> How | Within | Beside | Library | Hole:
+    def _how(self, section: Section) -> Way:
         """The way of the stage, whose hole belongs to no step."""
         how = section.how
         if not isinstance(how, Hole):

@@ -145,6 +145,7 @@ CASES = (
         ["K124 1:9"],
     ),
     Case(smoothed(), f"stage T in O:1 {{ (de-)comp( 1 ) ( ^ ; ^ ) ( THR.x ) }}\n{INNER % 4}", ["K125 1:9"]),
+    Case(smoothed(), f"stage T inline\nstage O online T {SMOOTHED[8:]}", ["K136 2:16"]),
     Case(
         swept(),
         "loop i( i ) { 1: (de-)comp( 8 ) ( FOR.1 ) }\n1: (de-)comp( 1 ) ( ^ ; ^ ) ( ^ )",
