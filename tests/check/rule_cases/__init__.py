@@ -3,6 +3,6 @@
 The cases stand by families of rules.
 """
 
-from tests.check.rule_cases import atoms, copies, steps, sums, units
+from tests.check.rule_cases import atoms, copies, steps, sums, units, ways
 
-CASES = (*steps.CASES, *sums.CASES, *copies.CASES, *units.CASES, *atoms.CASES)
+CASES = (*steps.CASES, *sums.CASES, *copies.CASES, *units.CASES, *atoms.CASES, *ways.CASES)
