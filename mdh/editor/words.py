@@ -55,7 +55,7 @@ ATTRIBUTE_MEANINGS = {
     "inflight": "Turns of the loop whose atoms may still run when the next slot is awaited.",
     "launch": "How the turns of a loop are launched: one by one by the host, or as a recorded graph.",
     "once": "Refuses any recomputation of a stage that its readers compute (K122).",
-    "skew": "Adds the outer counter, n times, to the time of the inner one, so that iterations of one time are "
+    "skew": "Adds the outer counter, n times, to the time of the inner one. Iterations of one time are then "
     "independent.",
     "promote": "After n elements of the reduction, threads add the sum to a second accumulator in f32.",
 }
