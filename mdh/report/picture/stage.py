@@ -62,7 +62,8 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """One subscript: offset + the terms, over the stage's dimensions."""
+    """One subscript: offset + the terms, over the stage's dimensions. Loops around the stage are in their
+    first turn."""
 
     offset: int
     terms: tuple[Term, ...]
@@ -197,7 +198,7 @@ def _arrays(program: Program, plan: StagePlan) -> tuple[ArrayView, ...]:
 
 
 def _index(f: Affine) -> Index:
-    return Index(f.const, tuple(Term(int(name), c) for name, c in f.terms))
+    return Index(f.const, tuple(Term(int(name), c) for name, c in f.terms if name.isdecimal()))
 
 
 def _held(plan: Plan, stage: StagePlan, tiles: Tiles) -> tuple[HeldView, ...]:
