@@ -62,8 +62,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """One subscript: offset + the terms, over the stage's dimensions. Loops around the stage are in their
-    first turn."""
+    """One subscript: offset + the terms, over the stage's dimensions."""
 
     offset: int
     terms: tuple[Term, ...]
@@ -198,6 +197,7 @@ def _arrays(program: Program, plan: StagePlan) -> tuple[ArrayView, ...]:
 
 
 def _index(f: Affine) -> Index:
+    """Where loops are around the stage, as of their first turn."""
     return Index(f.const, tuple(Term(int(name), c) for name, c in f.terms if name.isdecimal()))
 
 
