@@ -188,3 +188,17 @@ def test_the_headline_is_about_the_kernel_that_computes(tmp_path: Path) -> None:
     blocks, threads = (prod(map(int, own.groups()[n : n + 3])) for n in (0, 3))
     assert (f"{blocks:,} × {threads}", "blocks × threads") in facts
     assert any(b == own[7] and s.startswith("occupancy") for b, s in facts)
+
+
+def test_subscripts_that_name_loops_around_the_stage_show_the_first_turn(tmp_path: Path) -> None:
+    text = """void f(float y[5][7], const float w[7][5]) {
+      for (int t = 1; t < 5; t++)
+        for (int i = 0; i < 7; i++)
+          y[t][i] = y[t - 1][6 - i] * w[i][t];
+    }"""
+    (tmp_path / "f.c").write_text(text)
+    page = tmp_path / "f.html"
+    assert run(["explain", str(tmp_path / "f.c"), "--machine", "generic-cpu", "--html", str(page)]) == 0
+    (stage,) = _data(page)["stages"]
+    found = {a["name"]: [t["index"] for t in a["touches"]] for a in stage["arrays"]}
+    assert found["w"] == [[{"offset": 0, "terms": [{"dim": 0, "factor": 1}]}, {"offset": 1, "terms": []}]]
