@@ -17,7 +17,6 @@ from mdh.ir.program import Program, Stage
 from mdh.machine import Machine, load_machine, machine_names
 from mdh.report.entries import entries_of
 from mdh.schedule.attributes import ATTRIBUTES, Attribute, Parameter
-from mdh.schedule.model import How
 from mdh.schedule.names import axes_of, layer_of
 from mdh.schedule.tokens import Token, in_comment, known_tokens
 from mdh.source import Source, Span
@@ -196,7 +195,7 @@ class _Completion:
             yield self.item(str(label), "value", "a step")
 
     def ways(self) -> Iterator[Item]:
-        for word in ("in", *How):
+        for word in words.HOW:
             yield self.item(str(word), "keyword", documentation=words.HOW[word])
         yield self.item("?", "hole", "the search chooses")
 
@@ -320,6 +319,9 @@ class _Completion:
         for name, known in ATTRIBUTES.items():
             if name not in present and (self.place.site is None or self.place.site in known.sites):
                 plain = not known.parameters or not any(p.required for p in known.parameters)
+                if not plain and not _first(known):
+                    # a counter of the program, which only the writer knows
+                    continue
                 text = name if plain else f"{name}({_first(known)})"
                 yield self.item(name, "attribute", known.form, words.attribute_text(name) or "", text)
 

@@ -338,7 +338,7 @@ def _outside(walker: Walker, source: Source, start: int, sign: str) -> Kind:
             return Kind.STAGE
         case "stage" if len(tail) == 1:
             return Kind.HOW
-        case "stage" if tail[-1] == "in":
+        case "stage" if tail[-1] in ("in", "beside", "online"):
             return Kind.READER
         case "stage" if tail[-1] == ":":
             return Kind.READER_STEP

@@ -53,11 +53,15 @@ ATTRIBUTE_MEANINGS = {
     "acc": "The type in which an atom sums.",
     "as": "Rounds factors of f32 to tf32 (11 significant bits). Needs your consent: `--allow tf32`.",
     "inflight": "Turns of the loop whose atoms may still run when the next slot is awaited.",
+    "launch": "How the turns of a loop are launched: one by one by the host, or as a recorded graph.",
     "once": "Refuses any recomputation of a stage that its readers compute (K122).",
+    "skew": "Adds the outer counter, n times, to the time of the inner one. Iterations of one time are then "
+    "independent.",
     "promote": "After n elements of the reduction, threads add the sum to a second accumulator in f32.",
 }
 KEYWORDS = {
-    "stage": "The steps of one stage: `stage NAME { … }`. Or how it is computed: `inline`, `in READER:step`.",
+    "stage": "The steps of one stage: `stage NAME { … }`. Or how it is computed: `inline`, `in READER:step`, "
+    "`beside STAGE`, `online STAGES`, `= library(NAME)`.",
     "loop": "A loop of the C around stages, whose iterations units share: `loop NAME( counter ) { … }`.",
     "fuse": "Dimensions that are one in the steps of the stage: `fuse n, p, q`.",
     "where": "A condition on named holes: `where ?bm * ?bn <= 32768`.",
@@ -71,6 +75,8 @@ HOW = {
     "kernel": "The stage has a kernel of its own.",
     "inline": "The stages that read the results compute them where they read them.",
     "in": "The kernel of a reader computes the stage at one of its steps, which stages the results.",
+    "beside": "The stage shares the launch of another one: the blocks of both are blocks of one grid.",
+    "online": "The stage and the sums and maxima that it reads run along a row together, part after part.",
 }
 
 

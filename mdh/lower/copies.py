@@ -141,7 +141,8 @@ def _ended(nest: Nest, copy: StagedCopy, cut: int, scope: Scope) -> list[Stmt]:
     let = Let(rows, clamped(sub(known.expr, low), axis.extent))
     names, shape = _coordinates(nest, copy)
     inside = _loops(nest, replace(copy, ended=cut), scope, names, {**dict(enumerate(shape)), cut: Var(rows)})
-    if all(nest.stage.dims[int(name)].kind is DimKind.PW for name in copy.key[1][cut].names):
+    named = copy.key[1][cut].names
+    if all(n.isdecimal() and nest.stage.dims[int(n)].kind is DimKind.PW for n in named):
         return [let, *inside]
     more, _ = _coordinates(nest, copy)
     index = tuple(

@@ -130,18 +130,26 @@ def all_exist(nest: Nest, key: Key, axis: int, extent: OpenExtent, scope: Scope)
     shifts = [
         group.shifts for group in staged_groups(nest.program, nest.stage, buffer) if group.linear == linear
     ]
-    ranges = nest.ranges(scope)
     for sizes in corners(nest.program.opens):
         high = max((shift[axis] for shift in shifts[0]), default=0) if shifts else None
         for name, c in linear[axis].terms if high is not None else ():
-            d = int(name)
-            known, most = nest.stage.dims[d].open, nest.levels.index[d].bounds(ranges)[1]
-            if known is not None and not nest.guards(scope, frozenset({d})):
-                most = known.at(sizes) - 1
+            most = _largest(nest, scope, name, sizes)
             high = high + c * most if high is not None and c > 0 else high
         if high is None or high >= extent.at(sizes):
             return False
     return True
+
+
+def _largest(nest: Nest, scope: Scope, name: str, sizes: Mapping[str, int]) -> int:
+    """The largest index of a dimension, which is named by position, or turn of a loop around the stage."""
+    ranges = nest.ranges(scope)
+    if not name.isdecimal():
+        return ranges[name][1]
+    d = int(name)
+    known = nest.stage.dims[d].open
+    if known is not None and not nest.guards(scope, frozenset({d})):
+        return known.at(sizes) - 1
+    return nest.levels.index[d].bounds(ranges)[1]
 
 
 def _highest(nest: Nest, low: Affine, scope: Scope, sizes: Mapping[str, int]) -> int:

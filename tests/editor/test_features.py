@@ -104,7 +104,8 @@ def test_outlines_are_those_of_the_parser() -> None:
         source = Source(str(path), path.read_text(encoding="utf-8"))
         known, entries = parse_schedule(source), outline(source)
         steps = [x for e in entries for x in (e, *e.inside) if x.kind == "step"]
-        spans = [(s.span.start, s.span.end) for x in known.sections for s in x.steps if s.span]
+        sections = (*known.sections, *known.loops)
+        spans = sorted((s.span.start, s.span.end) for x in sections for s in x.steps if s.span)
         assert [(x.span.start, x.span.end) for x in steps] == spans, path
 
 
@@ -123,7 +124,7 @@ def test_completion(session: Session) -> None:
         session, f"{HEAD}1: (de-)comp( 8, 8, 8 ) ( A:SM[1,2]@pad(2), ^ ; ^ ) ( ^, ^, ^ ) @stages(2) @|"
     )
     assert "unroll" in step and not {"stages", "pad"} & set(step)
-    assert labels(session, "stage C |") == ["in", "kernel", "inline", "?"]
+    assert labels(session, "stage C |") == ["kernel", "inline", "in", "beside", "online", "?"]
     assert {"h200", "generic-cpu"} <= set(labels(session, "target |"))
     assert "32" in labels(session, product.replace("3: (de-)comp( 4", "3: (de-)comp( |"))
     assert "64" not in labels(session, product.replace("3: (de-)comp( 4", "3: (de-)comp( |"))

@@ -1,7 +1,7 @@
 (comment) @comment
 
 ["target" "program" "for" "small" "on"] @keyword
-["stage" "loop" "over" "fuse" "where" "in" "inline" "kernel" "else"] @keyword
+["stage" "loop" "over" "fuse" "where" "in" "inline" "kernel" "beside" "online" "library" "steps" "else"] @keyword
 ["and" "or" "not"] @keyword.operator
 
 (comp) @function.builtin

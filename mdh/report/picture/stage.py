@@ -197,7 +197,8 @@ def _arrays(program: Program, plan: StagePlan) -> tuple[ArrayView, ...]:
 
 
 def _index(f: Affine) -> Index:
-    return Index(f.const, tuple(Term(int(name), c) for name, c in f.terms))
+    """Where loops are around the stage, as of their first turn."""
+    return Index(f.const, tuple(Term(int(name), c) for name, c in f.terms if name.isdecimal()))
 
 
 def _held(plan: Plan, stage: StagePlan, tiles: Tiles) -> tuple[HeldView, ...]:

@@ -9,8 +9,8 @@ from mdh.schedule.attributes import ATTRIBUTES, Attribute, Parameter, Site
 from mdh.schedule.model import Arg, ArgCall, Attr, BufferPlace, Caret, Mem, Unit
 from mdh.tuner.local_search.subject import SearchSubject, Steps, entries_of, put, with_entry
 
-_LEFT_OUT = frozenset({"atom", "acc", "as"})
-"""Attributes that follow from the types and the units of an MMA step."""
+_LEFT_OUT = frozenset({"atom", "acc", "as", "launch", "skew"})
+"""Attributes that follow from the types and the units of an MMA step, and those of loops around stages."""
 _AT: Mapping[str, Layer] = {"roles": Layer.BLK, "inflight": Layer.MMA}
 """Attributes of steps that split over a layer."""
 _SPANS = (128, 128, 64, 32, None)

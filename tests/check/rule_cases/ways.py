@@ -5,7 +5,6 @@ from mdh.source import Source
 from tests.check.rule_cases.case import Case
 from tests.support.source_tree import ROOT
 
-
 POINTS = "stage A { (de-)comp( 1 ) ( ; ^ ) ( ^ ) }\n"
 HEAT = """stage U { (de-)comp( 1 ) ( ^ ; ^ ) ( THR.x ) }
 stage A { (de-)comp( 1 ) ( ^ ; ^ ) ( THR.x ) }
