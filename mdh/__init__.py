@@ -78,7 +78,9 @@ def __getattr__(name: str) -> Any:
         except ModuleNotFoundError as error:
             if error.name != name:
                 raise
-            raise AttributeError(f"mdh.{name} needs {name}: pip install 'mdh[{name}]'") from error
+            raise AttributeError(
+                f"mdh.{name} needs {name}: pip install '.[{name}]' in mdh's folder"
+            ) from error
     if name == "__version__":
         value = import_module("mdh.release").release()
     elif name in _HOMES:

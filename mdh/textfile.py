@@ -37,7 +37,7 @@ def read_text(path: str, *, limit: int) -> Source:
 def read_program_text(path: str) -> Source:
     """The text of a program. A path such as `ij,jk->ik.einsum` is the text itself, unless there is such a
     file, and `matmul` is the shipped program of that name. Raises Failed F101 to F105, F120 for an ending
-    that only resembles one of a language."""
+    that only resembles one of a language, and for a schedule."""
     text = path.removesuffix(EINSUM)
     if text != path and not os.path.exists(path):
         return Source(path, text)
@@ -47,6 +47,9 @@ def read_program_text(path: str) -> Source:
     if _is_missing(path):
         raise _no_program(path)
     found, ending = read_text(path, limit=C_LIMIT), Path(path).suffix
+    if ending == ".mdh":
+        hint = f"give the program, then the schedule: FILE.c --schedule {path}"
+        raise fail("F120", f"`{path}` is a schedule, and this is the place of a program", help=hint)
     meant = get_close_matches(ending.lower(), PROGRAMS[1:], n=1, cutoff=0.75)
     if meant and ending not in PROGRAMS and ending != ".C":
         headline = f"`{ending}` is the ending of no language that mdh reads"

@@ -118,7 +118,8 @@ def choose_machine(request: Request, schedule: Schedule | None) -> Machine:
     read_program(line, request.file)
     names = ", ".join(machine_names())
     headline = "no machine: legality depends on it"
-    raise line.fail("F110", headline, request.file, help=f"add --machine NAME: {names}")
+    in_schedule = "" if schedule is None else "; or begin the schedule with the line `target NAME`"
+    raise line.fail("F110", headline, request.file, help=f"add --machine NAME: {names}{in_schedule}")
 
 
 def _told(found: tuple[Machine, str | None], request: Request) -> Machine:

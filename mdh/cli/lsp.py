@@ -15,7 +15,8 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 def lsp() -> None:
     """Serve an editor over standard input and output: messages, hover, completion, formatting.
 
-    Editors start it themselves; see docs/editors.md. Needs the extra `editor`: pip install "mdh[editor]".
+    Editors start it themselves; see docs/editors.md. Needs the extra `editor`:
+    pip install '.[editor]' in mdh's folder.
     """
     demand_packages()
     if sys.stdin is not None and sys.stdin.isatty():
@@ -28,5 +29,5 @@ def demand_packages() -> None:
     try:
         import_module("pygls")
     except ImportError:
-        hint = 'pip install "mdh[editor]"'
+        hint = "pip install '.[editor]' in mdh's folder"
         raise fail("F213", "the language server needs pygls, which is not installed", help=hint) from None

@@ -33,14 +33,29 @@ def page_file(code: str) -> str | None:
 def plain(page: str, width: int) -> str:
     """A page for a terminal: prose wrapped at `width` columns, without Markdown marks; examples unchanged."""
     rows: list[str] = []
-    for row in page.splitlines():
+    for row in _whole_paragraphs(page):
         if row.startswith("    ") or not row:
             rows.append(row)
         elif row.startswith("> "):
             rows.extend(textwrap.wrap(row[2:], width, initial_indent="  ", subsequent_indent="  "))
+        elif row.startswith("- "):
+            rows.extend(textwrap.wrap(row, width, subsequent_indent="  ", break_on_hyphens=False))
         else:
             rows.extend(textwrap.wrap(row.lstrip("# "), width, break_on_hyphens=False))
     return "\n".join(rows) + "\n"
+
+
+def _whole_paragraphs(page: str) -> list[str]:
+    """The rows of a page, with each paragraph and item of a list in one row."""
+    apart, rows = ("    ", "#", "|"), [""]
+    for row in page.splitlines():
+        before = rows[-1]
+        ended = not before or before.startswith(apart) or row.startswith("> ") > before.startswith("> ")
+        if not row or ended or row.startswith((*apart, "- ")):
+            rows.append(row)
+        else:
+            rows[-1] = f"{before} {row.removeprefix('> ').strip()}"
+    return rows[1:]
 
 
 def near_codes(code: str) -> tuple[str, ...]:

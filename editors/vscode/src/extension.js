@@ -25,7 +25,7 @@ async function start() {
   try {
     await client.start();
   } catch (error) {
-    const how = 'Install it by `pip install "mdh[editor]"`, or set mdh.command.';
+    const how = "Install it by `pip install '.[editor]'` in mdh's folder, or set mdh.command.";
     window.showErrorMessage(`mdh: the language server did not start: ${error.message ?? error}. ${how}`);
   }
 }

@@ -22,7 +22,7 @@ class WorkerLostError(Exception):
 
 def absent(missing: ImportError) -> Failed:
     """F200: Dask is not installed."""
-    return fail("F200", f"a cluster needs Dask: {missing}", help='pip install "mdh[cluster]"')
+    return fail("F200", f"a cluster needs Dask: {missing}", help="pip install '.[cluster]' in mdh's folder")
 
 
 def unreached(address: str, error: Exception) -> Failed:

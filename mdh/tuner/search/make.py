@@ -90,6 +90,6 @@ def _sampler(name: str) -> Sampler:
         raise fail(
             "F181",
             f"the sampler `{name}` needs {' and '.join(missing)}, which {verb} not installed",
-            help='pip install "mdh[samplers]"',
+            help="pip install '.[samplers]' in mdh's folder",
         )
     return sampler

@@ -132,7 +132,7 @@ def _with_driver(url: str) -> str:
 
 def _driver_help(scheme: str) -> str:
     if scheme.startswith("postgres"):
-        return 'pip install "mdh[storage]"'
+        return "pip install '.[storage]' in mdh's folder"
     return f"install the driver of `{scheme}`, or write {FORMS}"
 
 

@@ -211,7 +211,7 @@ def test_missing_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Failed) as failed:
         make_searcher("cmaes", small_space(), seed=0)
     assert failed.value.diagnostics[0].code == "F181"
-    assert failed.value.diagnostics[0].help == 'pip install "mdh[samplers]"'
+    assert failed.value.diagnostics[0].help == "pip install '.[samplers]' in mdh's folder"
 
 
 def test_study_names_differ_with_the_space() -> None:
