@@ -69,7 +69,7 @@ def _unfit(program: Program, name: str, how: Online, inside: list[str]) -> Itera
     for n, (one, span) in enumerate(zip(how.names, spans, strict=True)):
         headline = f"stage `{name}` cannot be online with `{one[:60]}`"
         if one not in {s.name for s in program.stages} or one == name:
-            known = listed(inside) if inside else f"stages that are `in {name}`"
+            known = listed(inside) if inside else f"compute it in `{name}`: `stage NAME in {name}:n`"
             yield Diagnostic(CODE, f"{headline}: there is no such other stage", at(span), help=known)
         elif one not in inside:
             hint = f"`stage {one} in {name}:n`, where step n of `{name}` stages its results"

@@ -31,7 +31,7 @@ INSTALL = "on Debian or Ubuntu: apt-get install libopenblas-dev; or: pip install
 @dataclass(frozen=True, slots=True)
 class OpenBlas:
     """A library. path: its file, or for the linker's own search its name. before, behind: of its functions'
-    names. version: what it says of itself."""
+    names. version: as the library reports it."""
 
     path: str
     origin: str

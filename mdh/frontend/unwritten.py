@@ -39,7 +39,8 @@ def _may_precede(write: Use, read: Use) -> bool:
 
 
 def _whole(write: Use, array: Array) -> bool:
-    """Whether the write surely reaches every element: each subscript is a loop of its own over the extent."""
+    """Whether the write surely reaches every element: each subscript is the counter of another loop, and that
+    loop runs over the whole extent."""
     plain = {Affine.var(v.name): v.extent for v in write.loops}
     found = [from_expr(e) for e in write.load.index]
     alone = len({f for f in found if f is not None}) == len(found)

@@ -165,7 +165,8 @@ class _Derivation:
                         self.reads |= set(arrays_read(e))
 
     def _extremum(self, a: Assignment, seed: Expr) -> None:
-        """The values that are the maximum share its gradient. Their number is a sum of its own."""
+        """Several values may equal the maximum. They share its gradient equally, so the backward program
+        first counts them, by a sum in a separate stage."""
         value = without_casts(a.value)
         if not isinstance(value, Load) or not reproducible(value, self._maps):
             what = "it takes the maximum or minimum of values that another kernel may round otherwise"

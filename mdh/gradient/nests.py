@@ -122,7 +122,7 @@ class _Solver:
         if units:
             self._solve_for(max(units, key=lambda n: self.ranges[n].extent), form, size)
             return [self]
-        # each of these dimensions names elements of its own, as far as the program says
+        # several points may reach one element: the nest adds to it, behind a nest that writes zeros
         for n in free:
             self.outer[n] = self.ranges[n]
         self.index.append(to_expr(form))

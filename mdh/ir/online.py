@@ -39,7 +39,8 @@ class Joined:
 
 def online(program: Program, host: str, names: Sequence[str], inside: Sequence[str]) -> Joined:
     """The program whose stages `host` and `names` are reduced in one pass, if `host` computes all of `inside`
-    part by part. Its stages mean what they say there alone. Raises OnlineError."""
+    part by part. Only within that program do its stages have the values that it gives them. Raises
+    OnlineError."""
     stages = {s.name: s for s in program.stages}
     companions = {_array_of(program, stages[n]): stages[n] for n in names}
     o = Joining(

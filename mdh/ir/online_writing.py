@@ -80,7 +80,8 @@ def rewritten(o: Joining) -> Program:
 
 
 def _reading_stored(o: Joining, stage: Stage) -> Stage:
-    """A stage with a kernel of its own, which reads finished results where the host's stores them."""
+    """A stage that has a separate kernel. It reads finished results from the arrays in which the kernel of
+    the host stores them."""
 
     def swap(e: Expr) -> Expr:
         e = map_children(e, swap)

@@ -29,8 +29,9 @@ WARP = 32
 
 
 def beside(program: Program, members: Sequence[tuple[str, Built]], name: str) -> Built:
-    """One kernel of those of several stages, in front of it the kernels that start their sums, and behind it
-    those that combine the parts. members: each with the name of its own kernel."""
+    """Joins the main kernels of several stages into one. The kernels that start their sums run before it, and
+    those that combine the parts run after it. members: for each stage the name of its main kernel, and its
+    kernels."""
     front, mine, behind = list[Kernel](), list[Kernel](), list[Kernel]()
     spaces = list[Workspace]()
     for own, built in members:

@@ -55,8 +55,8 @@ def lower(plan: Plan, observe: Observer = unobserved) -> Module:
 def _launches(
     plan: Plan, names: Names, observe: Observer, stages: Sequence[tuple[str, Built]]
 ) -> tuple[list[Built], tuple[Turns, ...], tuple[str, ...]]:
-    """The kernels of each launch in order, the loops around launches, and what to say of them. stages: the
-    kernels of each stage, with the name of its own one."""
+    """Returns the kernels of each launch in order, the loops around launches, and remarks for the user.
+    stages: for each stage the name of its main kernel, and its kernels."""
     each: list[Launch] = []
     for launch in plan.launches:
         members = [stages[n] for n in launch]
