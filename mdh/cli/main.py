@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from mdh.cli.command_line import CommandLine, without_quiet
+from mdh.cli.command_line import SERVE, CommandLine, with_port, without_quiet
 from mdh.cli.console import MOST_IN_JSON, capped, lost_output, remarks, report, show, show_json
 from mdh.cli.crash import save_crash
 from mdh.cli.exit_codes import INTERRUPTED, OK, exit_code
@@ -152,7 +152,10 @@ def _with_program(line: CommandLine, words: Sequence[str]) -> list[str]:
 
 
 def _with_arrays(line: CommandLine, words: list[str]) -> list[str]:
-    """The words with a define in the place of every `--const NAME=FILE.npy` and `--const-pattern`."""
+    """The words with a define in the place of every `--const NAME=FILE.npy` and `--const-pattern`, and with a
+    port behind `--serve`."""
+    if SERVE in words:
+        words = with_port(words)
     if not any(w.partition("=")[0] in CONSTANTS for w in words):
         return words
     out: list[str] = import_module("mdh.cli.constants").with_arrays(line, words)
