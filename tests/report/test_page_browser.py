@@ -343,6 +343,28 @@ def test_a_refused_schedule(driver: Any, tmp_path: Path) -> None:
     assert driver.execute_script("return document.documentElement.scrollWidth") <= 390
 
 
+def test_a_refused_schedule_begins_at_the_bad_step(driver: Any, tmp_path: Path) -> None:
+    """Its tile is whole, because nothing splits it; the steps before are walked through as ever."""
+    schedule, page = tmp_path / "bad.mdh", tmp_path / "page.html"
+    schedule.write_text(
+        "1: (de-)comp( 128, 128, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )\n"
+        "2: (de-)comp( ^, 256, ^ ) ( ^, ^ ; ^ ) ( ^, THR.x, ^ )\n"
+        "3: (de-)comp( 1, 1, 1 ) ( ^, ^ ; ^ ) ( ^, ^, ^ )\n"
+    )
+    words = [str(ROOT / "inputs_c" / "matmul.c"), "--schedule", str(schedule), "--machine", "h200", *LARGE[2]]
+    assert run(["explain", *words, "--html", str(page)]) == 1
+    resize(driver, 390, 900)
+    show(driver, page)
+    assert driver.find_element("css selector", ".count").text == "step 2 of 2"
+    cells = """return [...document.querySelectorAll('[data-picture="space"] .cell')]
+        .reduce((n, path) => n + path.getAttribute("d").split("M").length - 1, 0)"""
+    assert driver.execute_script(cells) == 1
+    driver.execute_script("mdhPage.views[0].go(0)")
+    assert driver.execute_script(cells) > 1
+    assert driver.execute_script("return document.documentElement.scrollWidth") <= 390
+    assert errors(driver) == []
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("dark", [False, True])
 def test_pages_of_schedules_work_inside_a_comparison(

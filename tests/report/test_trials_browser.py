@@ -1,5 +1,6 @@
 """The trials of a tuning in a headless browser: sorted, brushed, and shown while the tuning runs."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from tests.support.browser import browser, errors, missing, resize, show
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "a browser is there")
 CHOOSE = """const [name, value] = arguments, node = document.querySelector(`[data-choose="${name}"]`);
 node.value = value; node.dispatchEvent(new Event("change"));"""
-ROWS = "return [...document.querySelectorAll('.sortable tbody tr:not(.out)')].map(r => [...r.cells].map(c => c.textContent))"
+ROWS = """return [...document.querySelectorAll('.sortable tbody tr:not(.out)')]
+    .map(r => [...r.cells].map(c => c.textContent))"""
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +123,7 @@ def test_live(driver: Any) -> None:
 
 
 def _until(driver: Any, condition: str) -> None:
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    WebDriverWait(driver, 15, 0.05).until(lambda d: d.execute_script(condition))
+    end = time.monotonic() + 15
+    while not driver.execute_script(condition):
+        assert time.monotonic() < end, condition
+        time.sleep(0.05)

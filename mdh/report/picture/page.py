@@ -71,11 +71,15 @@ def schedule_page(
             parts.append(_stage(n, view, report, plan, module, told))
     parts.append(_code(code_lines(plan, text), text))
     parts.append(f"<h2>Schedule</h2><pre>{escape(plan.text)}</pre>")
-    drawn = [v and asdict(v) for v in views]
-    data = json.dumps({"stages": drawn}, separators=(",", ":")).replace("<", "\\u003c")
     own = _BORROWED if inside else script()
-    parts.append(f'<script type="application/json" id="data">{data}</script><script>{own}</script>')
+    parts.append(f"{data_html([v and asdict(v) for v in views])}<script>{own}</script>")
     return document(f"{plan.program.name} on {plan.machine.name}", parts, asset("page.css"), ICON)
+
+
+def data_html(stages: Sequence[object]) -> str:
+    """The element from which the script takes what it draws."""
+    data = json.dumps({"stages": stages}, separators=(",", ":")).replace("<", "\\u003c")
+    return f'<script type="application/json" id="data">{data}</script>'
 
 
 def script() -> str:

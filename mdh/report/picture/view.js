@@ -28,8 +28,11 @@ class View {
     onClick("[data-go]", data => this.go(this.step + Number(data.go)));
     onClick("button.step", data => this.go(Number(data.step)));
     this.controls(section.querySelector(".controls"));
-    this.go(0);
+    this.go(this.first());
   }
+
+  /** Where the page begins: at the step that was refused, if there is one. */
+  first() { return Math.max(0, this.stage.steps.findIndex(step => step.bad)); }
 
   controls(bar) {
     const scopes = ["part", ...this.stage.layers];
@@ -93,7 +96,7 @@ class View {
     this.section.querySelector(".count").textContent = `step ${this.step + 1} of ${count}`;
     this.section.querySelectorAll(".steplist > li").forEach((li, n) => {
       li.classList.toggle("on", n === this.step);
-      li.querySelector("button").setAttribute("aria-current", n === this.step ? "step" : "false");
+      li.querySelector("button")?.setAttribute("aria-current", n === this.step ? "step" : "false");
     });
     document.querySelectorAll(".code .l.on").forEach(l => l.classList.remove("on"));
     const mine = document.querySelectorAll(`.code .l[data-s="${this.number}.${this.step}"]`);
@@ -184,7 +187,8 @@ function choose(bar, name, options, value, then) {
 let current = null;
 // a stage that a library computes has no picture
 const views = DATA.stages.map((stage, n) => stage && new View(n, document.getElementById(`stage-${n}`)));
-views.find(Boolean)?.go(0);
+const opened = views.find(Boolean);
+opened?.go(opened.first());
 document.querySelectorAll(".code .l[data-s]").forEach(line => line.addEventListener("click", () => {
   const [n, s] = line.dataset.s.split(".").map(Number);
   views[n].go(s);
