@@ -2,7 +2,9 @@
 
 import json
 import re
+import sys
 import time
+from html import escape, unescape
 from html.parser import HTMLParser
 from math import prod
 from pathlib import Path
@@ -19,6 +21,7 @@ from mdh.ir.plan import Plan
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.report.picture.banks import bank_accesses
+from mdh.report.picture.colours import LEXERS, coloured
 from mdh.report.picture.page import schedule_page
 from mdh.report.picture.stopped import stopped_before, stopped_html
 from mdh.schedule.model import Schedule
@@ -91,11 +94,32 @@ def test_every_line_of_code_has_a_step_and_every_step_a_line(large: Path) -> Non
     rows = re.findall(r'<span class=l(?: data-s="0\.(\d+)")?>(.*?)</span>', large.read_text())
     steps = [int(s) for s, _ in rows if s]
     assert set(steps) == set(range(len(stage["steps"])))
-    by_text = {text.strip(): int(s) for s, text in rows if s}
+    by_text = {re.sub("</?i[^>]*>", "", text).strip(): int(s) for s, text in rows if s}
     assert by_text["const int wrp_i = tid / 128;"] == 2
     assert by_text["for (int k_2 = 0; k_2 &lt; 128; ++k_2) {"] == 1
     assert by_text["__shared__ __align__(16) float A_SM[2104];"] == 1
     assert by_text["__align__(16) float B_RM[8];"] == 4
+
+
+def test_colours_change_no_character(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the text is, also where Pygments is not there."""
+    strange = [
+        'int a = 1; // <b>&"',
+        "/* over",
+        "two rows */ x = 'c'; \\",
+        "",
+        "#define X(a) \\",
+        "    a##b",
+        '"open',
+    ]
+    for language in LEXERS:
+        rows = coloured(strange, language)
+        assert [unescape(re.sub("</?i[^>]*>", "", row)) for row in rows] == strange
+        assert "<i class=c>" in rows[1] and "<i class=c>" in rows[2]
+    for name in [m for m in sys.modules if m.startswith("pygments")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pygments", None)
+    assert coloured(strange, "c") == [escape(row) for row in strange]
 
 
 @pytest.mark.parametrize(("pad", "worst"), [("", 32), ("@pad(1)", 1), ("@pad(2)", 2)])

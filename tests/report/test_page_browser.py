@@ -144,6 +144,26 @@ def test_steps_by_buttons_keys_and_clicks(page: Any) -> None:
     assert _step(page) == 1
 
 
+def test_a_step_that_is_pointed_at_shows_its_lines(page: Any) -> None:
+    """In the list beside the text, and in the one beside the pictures."""
+    hot = "return [...document.querySelectorAll('.code .l.hot')].map(l => l.textContent.trim())"
+    for button in (".mini[data-mini='0.1']", ".steplist > li:nth-child(2)"):
+        page.execute_script(
+            f"document.querySelector(`{button}`).dispatchEvent(new PointerEvent('pointerenter'))"
+        )
+        assert any(line.startswith("for (int k_2 = 0;") for line in page.execute_script(hot))
+        page.execute_script(
+            f"document.querySelector(`{button}`).dispatchEvent(new PointerEvent('pointerleave'))"
+        )
+        assert page.execute_script(hot) == []
+    page.execute_script("document.querySelector(`.mini[data-mini='0.4']`).click()")
+    assert _step(page) == 4
+    seen = """const l = document.querySelector('.code .l.on').getBoundingClientRect();
+        const c = document.querySelector('.code').getBoundingClientRect();
+        return c.top <= l.top && l.bottom <= c.bottom"""
+    assert page.execute_script(seen)
+
+
 def test_hover_lights_the_same_unit_everywhere(page: Any) -> None:
     before = [_lit(page, n) for n in ("space", "0", "1", "2")]
     _point(page, "2", 0.9, 0.4)

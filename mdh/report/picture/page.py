@@ -16,6 +16,7 @@ from mdh.report.html_style import document, facts_html
 from mdh.report.picture.bank_chart import banks_html
 from mdh.report.picture.banks import bank_accesses
 from mdh.report.picture.code import CodeLine, code_lines
+from mdh.report.picture.colours import coloured
 from mdh.report.picture.stage import StageView, stage_view
 from mdh.report.picture.tables import held_html, occupancy_html, traffic_html
 from mdh.report.picture.tour import tour
@@ -69,7 +70,7 @@ def schedule_page(
             parts.append(f"<p class=note>stage {escape(report.entries.stage)}: {escape(report.call)}</p>")
         else:
             parts.append(_stage(n, view, report, plan, module, told))
-    parts.append(_code(code_lines(plan, text), text))
+    parts.append(_code(code_lines(plan, text), text, views))
     parts.append(f"<h2>Schedule</h2><pre>{escape(plan.text)}</pre>")
     own = _BORROWED if inside else script()
     parts.append(f"{data_html([v and asdict(v) for v in views])}<script>{own}</script>")
@@ -137,13 +138,29 @@ def _facts(report: StageReport) -> str:
     return facts_html(facts)
 
 
-def _code(lines: Sequence[CodeLine], text: KernelText) -> str:
-    rows = []
-    for line in lines[:_CODE_LIMIT]:
+def _code(lines: Sequence[CodeLine], text: KernelText, views: Sequence[StageView | None]) -> str:
+    """The steps, and beside them the text, in which each line has its step."""
+    rows, shown = [], lines[:_CODE_LIMIT]
+    for line, html in zip(shown, coloured([x.text for x in shown], text.language), strict=True):
         mark = "" if line.step is None else f' data-s="{line.stage}.{line.step}"'
-        rows.append(f"<span class=l{mark}>{escape(line.text)}</span>")
+        rows.append(f"<span class=l{mark}>{html}</span>")
     left = len(lines) - _CODE_LIMIT
     more = f"<p class=note>{left:,} more lines: mdh compile -o writes them all.</p>" if left > 0 else ""
     said = f"{LANGUAGES[text.language].title}. Choose a line to see its step, or a step to see its lines."
     code = f"<pre class=code tabindex=0>{''.join(rows)}</pre>"
-    return f"<h2>Kernel</h2><p class=note>{said}</p>{code}{more}"
+    beside = f"<div class=beside>{_beside(views)}{code}</div>"
+    return f"<h2>Kernel</h2><p class=note>{said}</p>{beside}{more}"
+
+
+def _beside(views: Sequence[StageView | None]) -> str:
+    """The steps of all stages as buttons."""
+    drawn = [(n, view) for n, view in enumerate(views) if view is not None]
+    out = []
+    for n, view in drawn:
+        if len(views) > 1:
+            out.append(f"<p>{escape(view.name)}</p>")
+        for s, step in enumerate(view.steps):
+            kind = step.layers[0].lower() if step.layers else "loop"
+            said = escape(step.text) if step.text else f"{step.number}: single elements"
+            out.append(f'<button type=button class="mini {kind}" data-mini="{n}.{s}">{said}</button>')
+    return f'<nav class="minis js" aria-label="steps" hidden>{"".join(out)}</nav>'
