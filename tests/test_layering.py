@@ -44,7 +44,7 @@ LAYERS = (
     ("mdh.lower",),
     ("mdh.target",),
     ("mdh.device",),
-    ("mdh.verify",),
+    ("mdh.verify", "mdh.assembly", "mdh.counters"),
     ("mdh.pipeline",),
     ("mdh.fixing",),
     ("mdh.default_device",),

@@ -5,6 +5,7 @@ from math import prod
 from pathlib import Path
 from random import Random
 
+from mdh.assembly.hot import HotLoop
 from mdh.cli.console import log
 from mdh.cli.explain_refused import write_refused
 from mdh.cli.explain_space import space_of
@@ -13,6 +14,7 @@ from mdh.cli.job import choose_machine, choose_target, load_schedule, plan_of
 from mdh.cli.options import Request
 from mdh.cli.tables import case_plan, default_table
 from mdh.cli.trace import Trace
+from mdh.counters.counted import Counted
 from mdh.diagnostics import Failed
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
@@ -60,10 +62,17 @@ def _largest(request: Request, trace: Trace, table: Table) -> tuple[Plan, tuple[
 
 
 def write_page(
-    request: Request, html: str, plan: Plan, module: Module, text: KernelText, notes: tuple[str, ...]
+    request: Request,
+    html: str,
+    plan: Plan,
+    module: Module,
+    text: KernelText,
+    notes: tuple[str, ...],
+    hot: HotLoop | None = None,
+    counted: Counted | None = None,
 ) -> None:
     """Writes the page. Raises Failed F111."""
-    write_text(request.line, html, schedule_page(plan, module, text, notes))
+    write_text(request.line, html, schedule_page(plan, module, text, notes, hot=hot, counted=counted))
     log(f"wrote {html}")
 
 

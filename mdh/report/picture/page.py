@@ -7,6 +7,8 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
+from mdh.assembly.hot import HotLoop
+from mdh.counters.counted import Counted
 from mdh.hardware import Space
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
@@ -17,8 +19,10 @@ from mdh.report.picture.bank_chart import banks_html
 from mdh.report.picture.banks import bank_accesses
 from mdh.report.picture.code import CodeLine, code_lines
 from mdh.report.picture.colours import coloured
+from mdh.report.picture.hot_loop import hot_html
 from mdh.report.picture.stage import StageView, stage_view
 from mdh.report.picture.tables import held_html, occupancy_html, traffic_html
+from mdh.report.picture.time_spent import time_html
 from mdh.report.picture.tour import tour
 from mdh.report.text import (
     bytes_text,
@@ -48,10 +52,17 @@ _BORROWED = (
 
 
 def schedule_page(
-    plan: Plan, module: Module, text: KernelText, notes: Sequence[str] = (), *, inside: bool = False
+    plan: Plan,
+    module: Module,
+    text: KernelText,
+    notes: Sequence[str] = (),
+    *,
+    inside: bool = False,
+    hot: HotLoop | None = None,
+    counted: Counted | None = None,
 ) -> str:
     """The whole page as text. notes: remarks at its top. inside: it is embedded in another page, which has
-    the script (`html_frame`)."""
+    the script (`html_frame`). hot, counted: what was asked for besides."""
     views = [None if stage.call else stage_view(plan, stage) for stage in plan.stages]
     told = explain_plan(plan, module)
     sizes = ", ".join(f"{name} {n}" for name, n in _sizes(plan))
@@ -70,7 +81,9 @@ def schedule_page(
             parts.append(f"<p class=note>stage {escape(report.entries.stage)}: {escape(report.call)}</p>")
         else:
             parts.append(_stage(n, view, report, plan, module, told))
-    parts.append(_code(code_lines(plan, text), text, views))
+    parts.append(time_html(plan, counted))
+    lines = code_lines(plan, text)
+    parts += [_code(lines, text, views), hot_html(hot, lines)]
     parts.append(f"<h2>Schedule</h2><pre>{escape(plan.text)}</pre>")
     own = _BORROWED if inside else script()
     parts.append(f"{data_html([v and asdict(v) for v in views])}<script>{own}</script>")

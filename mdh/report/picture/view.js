@@ -219,6 +219,12 @@ document.querySelectorAll(".code .l[data-s]").forEach(line => {
   line.addEventListener("pointerenter", () => mini?.classList.add("hot"));
   line.addEventListener("pointerleave", () => mini?.classList.remove("hot"));
 });
+const rows = document.querySelectorAll(".beside .code .l");
+document.querySelectorAll(".asm .l[data-n]").forEach(line => {
+  const light = on => rows[line.dataset.n - 1]?.classList.toggle("hot", on);
+  line.addEventListener("pointerenter", () => light(true));
+  line.addEventListener("pointerleave", () => light(false));
+});
 document.addEventListener("keydown", event => {
   if (event.altKey || event.ctrlKey || event.metaKey) return;
   if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
