@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Condition, Thread
-from time import monotonic, sleep
+from time import monotonic, perf_counter, sleep
 from typing import Any
 
 from mdh.printable import encodable
@@ -25,6 +25,8 @@ LOOPBACK = "127.0.0.1"
 """Other machines cannot connect."""
 _PAUSE = 2.0
 """Seconds between two texts of a run."""
+_RARELY = 50.0
+"""The least time between two texts, in times that rendering took: it takes 2 % of a processor at most."""
 _IDLE = 10.0
 """Seconds after which a reader is sent a line, so that one who has gone is noticed."""
 _READERS = 8
@@ -69,6 +71,13 @@ class Board:
     runs: list[BoardRun] = field(default_factory=list)
     changed: Condition = field(default_factory=Condition)
     over: bool = False
+    rendering: float = 0.0
+    """Seconds that the last text took."""
+
+    @property
+    def pause(self) -> float:
+        """Seconds until a reader gets the next text: long ones of many trials come less often."""
+        return max(_PAUSE, _RARELY * self.rendering)
 
     def begin(self, run: BoardRun) -> BoardRun:
         with self.changed:
@@ -109,7 +118,9 @@ class Board:
         """The text of a run and its version. Whoever renders holds the others up, who want the same text."""
         with self.changed:
             if run.written < run.version:
+                start = perf_counter()
                 run.html, run.written = _html(run), run.version
+                self.rendering = perf_counter() - start
             return run.html, run.written
 
     def wait(self, seen: list[int]) -> None:
@@ -187,7 +198,7 @@ class _Handler(BaseHTTPRequestHandler):
             if not sent:
                 self.wfile.write(b": idle\n\n")
             self.wfile.flush()
-            while not board.over and (left := start + _PAUSE - monotonic()) > 0:
+            while not board.over and (left := start + board.pause - monotonic()) > 0:
                 sleep(min(left, 0.2))
             board.wait(seen)
 

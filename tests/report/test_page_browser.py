@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 
+from mdh.assembly.hot import HotLoop
+from mdh.assembly.listing import Instruction
 from mdh.checker.run import check
 from mdh.cli.main import run
+from mdh.counters.counted import Count, Counted
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.lower.run import lower
@@ -162,6 +165,32 @@ def test_a_step_that_is_pointed_at_shows_its_lines(page: Any) -> None:
         const c = document.querySelector('.code').getBoundingClientRect();
         return c.top <= l.top && l.bottom <= c.bottom"""
     assert page.execute_script(seen)
+
+
+def test_the_hot_loop_shows_its_lines(driver: Any, tmp_path: Path) -> None:
+    """And the page says where the time goes, on a telephone too."""
+    page = tmp_path / "page.html"
+    one = Instruction("vfmadd231ps ymm3,ymm2,ymm1", 12)
+    loop = HotLoop("f", "a <CPU>", 0, (one, Instruction("jne 10 <f+0x1>", None)), 64)
+    counts = (Count("task-clock", 20.0, "ms"), Count("cycles", 6e7), Count("instructions", 1.2e8))
+    counted = Counted("perf", "a CPU", 3, 0.01, counts, "this processor does not count cache-misses")
+    plan = small_plan("warps")
+    module = lower(plan)
+    text = schedule_page(plan, module, emit(module, plan.program), hot=loop, counted=counted)
+    page.write_text(text, encoding="utf-8")
+    resize(driver, 390, 900)
+    show(driver, page)
+    driver.execute_script(
+        "document.querySelector('.asm .l[data-n]').dispatchEvent(new PointerEvent('pointerenter'))"
+    )
+    lines = "return [...document.querySelectorAll('.beside .code .l')].map(l => l.classList.contains('hot'))"
+    assert [n for n, lit in enumerate(driver.execute_script(lines), 1) if lit] == [12]
+    spent = driver.find_element("css selector", ".spent").text
+    assert "Not all counters: this processor does not count cache-misses." in spent
+    assert "2.00\ninstructions a cycle" in spent
+    assert "jne 10 <f+0x1>" in driver.find_element("css selector", ".asm").text
+    assert driver.execute_script("return document.documentElement.scrollWidth") <= 390
+    assert errors(driver) == []
 
 
 def test_hover_lights_the_same_unit_everywhere(page: Any) -> None:

@@ -100,7 +100,8 @@ def stopped_before(
 
 def stopped_html(stopped: Stopped, diagnostics: Sequence[Diagnostic]) -> tuple[str, list[object]]:
     """The pictures of the sections that stop, and their data for the script."""
-    parts, data = [], []
+    parts: list[str] = []
+    data: list[object] = []
     for at, stop in sorted(stopped.stops.items()):
         section = stopped.schedule.sections[at]
         stage = _stage_of(stopped.plan, section)
