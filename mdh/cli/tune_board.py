@@ -7,9 +7,9 @@ all readers together, and not at all while nobody reads.
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Condition, Thread
+from threading import Condition, Lock, Thread
 from time import monotonic, perf_counter, sleep
 from typing import Any
 
@@ -31,7 +31,7 @@ _IDLE = 10.0
 """Seconds after which a reader is sent a line, so that one who has gone is noticed."""
 _READERS = 8
 """The most pages that are kept up to date at a time; each has a thread."""
-_LEAVE = 5.0
+_LEAVE = 10.0
 """The most seconds that readers get for the end."""
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
@@ -70,6 +70,8 @@ class Board:
     title: str
     runs: list[BoardRun] = field(default_factory=list)
     changed: Condition = field(default_factory=Condition)
+    pen: Lock = field(default_factory=Lock)
+    """Of the reader that renders."""
     over: bool = False
     rendering: float = 0.0
     """Seconds that the last text took."""
@@ -115,11 +117,14 @@ class Board:
                 yield n, html
 
     def text(self, run: BoardRun) -> tuple[str, int]:
-        """The text of a run and its version. Whoever renders holds the others up, who want the same text."""
-        with self.changed:
-            if run.written < run.version:
+        """The text of a run and its version. Whoever renders holds up the others, who want the same text, but
+        not the tuning."""
+        with self.pen:
+            with self.changed:
+                seen = replace(run, trials=list(run.trials))
+            if run.written < seen.version:
                 start = perf_counter()
-                run.html, run.written = _html(run), run.version
+                run.html, run.written = _html(seen), seen.version
                 self.rendering = perf_counter() - start
             return run.html, run.written
 

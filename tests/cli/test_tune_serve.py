@@ -3,10 +3,12 @@
 import http.client
 import json
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from threading import Thread
+from random import Random
+from threading import Event, Thread
 
 import pytest
 
@@ -82,7 +84,7 @@ def test_readers_get_what_changes_and_the_end() -> None:
         reader = Thread(target=lambda: events.append(asked(server, "/events")[1]))
         reader.start()
         while not server.readers:
-            pass
+            time.sleep(0.01)
         server.board.tell(begun, NOW, trial(0, 8, "BLK.x", 1e-3))
         server.board.end(begun, tuned(many()))
     reader.join(10)
@@ -90,6 +92,54 @@ def test_readers_get_what_changes_and_the_end() -> None:
     last = json.loads([row for row in rows if row.startswith("data: ") and "html" in row][-1][6:])
     assert last["run"] == 0 and last["html"].count("<tr data-t=") == 60
     assert "event: end" in rows
+
+
+def test_a_reader_that_is_slow_holds_no_tuning_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a text is rendered, trials are reported as ever."""
+    began, go_on = Event(), Event()
+
+    def slow(run: BoardRun) -> str:
+        began.set()
+        go_on.wait(10)
+        return f"{len(run.trials)} trials"
+
+    monkeypatch.setattr("mdh.cli.tune_board._html", slow)
+    board = Board("matmul")
+    begun = board.begin(BoardRun("matmul", (), ("c",), "evolution"))
+    reader = Thread(target=board.text, args=(begun,))
+    reader.start()
+    assert began.wait(10)
+    teller = Thread(target=board.tell, args=(begun, NOW, trial(0, 8, "BLK.x", 1e-3)))
+    teller.start()
+    teller.join(5)
+    assert not teller.is_alive()
+    go_on.set()
+    reader.join(10)
+    assert board.text(begun)[0] == "1 trials"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_readers_see_every_trial_in_the_end(seed: int) -> None:
+    """Whenever they come and look."""
+    rng = Random(seed)
+    board = Board("matmul")
+    runs = [board.begin(BoardRun(f"p{n}", (), ("c",), "evolution")) for n in range(rng.randint(1, 3))]
+    readers: list[list[int]] = [[] for _ in range(3)]
+    told = dict.fromkeys(range(len(runs)), 0)
+    last: dict[tuple[int, int], str] = {}
+    for _ in range(60):
+        n = rng.randrange(len(runs))
+        if rng.random() < 0.6:
+            board.tell(runs[n], NOW, trial(told[n], rng.choice((8, 16)), "BLK.x", rng.uniform(1, 2)))
+            told[n] += 1
+        else:
+            who = rng.randrange(3)
+            last.update({(who, at): html for at, html in board.news(readers[who])})
+    for who, seen in enumerate(readers):
+        last.update({(who, n): html for n, html in board.news(seen)})
+        assert list(board.news(seen)) == []
+        for n, count in told.items():
+            assert last[who, n].count("<tr data-t=") == count
 
 
 def test_a_port_that_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
