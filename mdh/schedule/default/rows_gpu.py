@@ -18,8 +18,9 @@ from mdh.schedule.default.outline import ScheduleBuilder, attribute, staged
 from mdh.schedule.default.row_groups import RowGroup, RowStage, fastest_first, inner_section, side_by_side
 from mdh.schedule.model import Caret, Mem, Section, Unit
 
-SHORT = 512
-"""The longest row that a warp takes: with 16 elements a lane, as the threads of long rows have."""
+SHORT = 256
+"""The longest row that a warp takes. On an H200 a block a row is 10 % faster for 512 columns of f32, and as
+fast for 256."""
 FEW = 8
 """Elements of a column for each thread of a block."""
 LEAST, MOST = 64, 1024
