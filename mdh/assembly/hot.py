@@ -1,30 +1,34 @@
-"""The hot loop of a kernel: of the innermost loops of its machine code, the one that runs the most
-statements.
+"""The hot loop of a kernel: of the loops of its machine code, the one that executes the most instructions by
+itself, without those of loops inside of it.
 
-A backward jump closes a loop. Its statements are the lines of the text that its instructions come from, each
-as often as the loops of the text run it. Compilers unroll loops and keep a copy for the rest: both have the
-same statements, and the longer one is the loop."""
+A backward jump closes a loop. Compilers say that it comes from the line of the text on which the loop
+begins, and the text says how often the body of that line runs (`trips`). A loop that compilers unroll runs
+less often, and its body is longer, so that the estimate is too high for it, but not for the copy that is
+left for the rest. What stands in no loop runs once: where that is more, the function is shown whole."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mdh.assembly.listing import Instruction, Listing
-from mdh.assembly.trips import trips_of
+from mdh.assembly.trips import headers_of, trips_of
 
 _MOST_NAMES = 8
+_ALWAYS = ("BRA", "bra", "bra.uni", "jmp", "b")
+"""Jumps, which have a condition only behind an `@`."""
 
 
 @dataclass(frozen=True)
 class HotLoop:
-    """The instructions of a loop, in order. first: its place in the function. statements: of the text, that
-    all its runs execute, for one unit. around: whether it is a loop; a kernel without one is shown whole."""
+    """The instructions of a loop, in order, with those of loops inside of it. first: its place in the
+    function. executed: instructions of all its runs, without those of loops inside, for one unit; an
+    estimate. around: whether it is a loop; else it is the whole function."""
 
     function: str
     kind: str
     first: int
     instructions: tuple[Instruction, ...]
-    statements: int
+    executed: int
     around: bool = True
 
     @property
@@ -40,36 +44,49 @@ class HotLoop:
 
 def hot_loop(listings: Sequence[Listing], source: str, parts: Mapping[str, int]) -> HotLoop | None:
     """None if there are no instructions. parts: of the levels that loops of the text are named after."""
-    trips = trips_of(source, parts)
-    found = [_measured(listing, *ends, trips) for listing in listings for ends in _innermost(listing)]
-    if found:
-        # the first of equal ones: what compilers make for the rest of a loop stands behind it
-        return max(found, key=lambda loop: (loop.statements, len(loop.instructions)))
-    whole = [
-        _measured(x, 0, len(x.instructions) - 1, trips, around=False) for x in listings if x.instructions
-    ]
-    return max(whole, key=lambda loop: (loop.statements, len(loop.instructions)), default=None)
+    trips, headers = trips_of(source, parts), headers_of(source)
+    runs = {line: trips[line - 1] for line in headers}
+    found = [loop for listing in listings if listing.instructions for loop in _weighed(listing, runs)]
+    # the first of equal ones: what compilers make for the rest of a loop stands behind it
+    return max(found, key=lambda loop: (loop.executed, loop.around, len(loop.instructions)), default=None)
 
 
-def _innermost(listing: Listing) -> list[tuple[int, int]]:
-    """The first and the last instruction of each loop that holds no other one."""
-    jumps = {
-        (i.target, n) for n, i in enumerate(listing.instructions) if i.target is not None and i.target <= n
-    }
-    # jumps to one place close one loop
-    ends = {target: max(n for t, n in jumps if t == target) for target, _ in jumps}
-    # a jump to itself is what follows the last instruction of a kernel
-    loops = [(first, last) for first, last in ends.items() if first < last]
-    return [
-        (a, b) for a, b in sorted(loops)
-        if not any((c, d) != (a, b) and a <= c and d <= b for c, d in loops)
-    ]  # fmt: skip
+def _weighed(listing: Listing, runs: Mapping[int, int]) -> list[HotLoop]:
+    """The loops of a function, and the function as a whole. runs: of the bodies of loops of the text, by
+    line."""
+    loops = _loops(listing)
+    out: list[HotLoop] = []
+    for first, last in [*loops, (0, len(listing.instructions) - 1)]:
+        around = len(out) < len(loops)
+        inside = {
+            n for a, b in loops if (a, b) != (first, last) or not around
+            if first <= a and b <= last for n in range(a, b + 1)
+        }  # fmt: skip
+        own = [n for n in range(first, last + 1) if n not in inside]
+        times = _runs(listing, last, own, runs) if around else 1
+        mine = listing.instructions[first : last + 1]
+        out.append(HotLoop(listing.function, listing.kind, first, mine, times * len(own), around))
+    return out
 
 
-def _measured(
-    listing: Listing, first: int, last: int, trips: Sequence[int], *, around: bool = True
-) -> HotLoop:
-    mine = listing.instructions[first : last + 1]
-    lines = {i.line for i in mine if i.line is not None and i.line <= len(trips)}
-    statements = sum(trips[line - 1] for line in lines)
-    return HotLoop(listing.function, listing.kind, first, mine, statements, around)
+def _runs(listing: Listing, last: int, own: Sequence[int], runs: Mapping[int, int]) -> int:
+    """How often a loop runs: by the line of the jump that closes it, else by those of its own instructions.
+    A jump without a condition comes back from code that was moved out of the way: nobody knows how often."""
+    closing = listing.instructions[last]
+    if closing.line is not None and closing.line in runs:
+        return runs[closing.line]
+    if closing.name in _ALWAYS and not closing.text.startswith("@"):
+        return 1
+    lines = {listing.instructions[n].line for n in own}
+    return min((runs[line] for line in lines if line is not None and line in runs), default=1)
+
+
+def _loops(listing: Listing) -> list[tuple[int, int]]:
+    """The first and the last instruction of each loop."""
+    ends: dict[int, int] = {}
+    for n, one in enumerate(listing.instructions):
+        # a jump to itself is what follows the last instruction of a kernel
+        if one.target is not None and one.target < n:
+            # jumps to one place close one loop
+            ends[one.target] = n
+    return sorted(ends.items())

@@ -39,4 +39,12 @@ def _runs(loop: re.Match[str], parts: Mapping[str, int]) -> int:
     start, stop, step = loop[2], loop[3], _STEP.search(loop[4])
     if start.lstrip("-").isdecimal() and stop.lstrip("-").isdecimal():
         return max(1, -(-(int(stop) - int(start)) // (int(step[1]) if step else 1)))
+    if loop[1] not in parts and stop.isdecimal() and step is not None:
+        # threads begin at different places of the first step
+        return max(1, int(stop) // int(step[1]))
     return parts.get(loop[1], 1)
+
+
+def headers_of(source: str) -> frozenset[int]:
+    """The lines, from 1, that begin a loop."""
+    return frozenset(n for n, row in enumerate(source.split("\n"), 1) if re.match(r"\s*for \(", row))

@@ -14,7 +14,7 @@ _LINE = 64
 def hot_head(loop: HotLoop) -> str:
     """`hot loop of matmul_kernel (SASS of sm_90a, …): 618 instructions, 512 FFMA, 32 LDS.128, …`."""
     names = ", ".join(f"{n} {name}" for name, n in loop.counts)
-    what = "hot loop" if loop.around else "no loop is left, so all"
+    what = "hot loop" if loop.around else "no loop does most of the work: all"
     instructions = counted(len(loop.instructions), "instruction")
     return f"{what} of {loop.function} ({loop.kind}): {instructions}, {names}"
 
@@ -33,7 +33,7 @@ def hot_text(loop: HotLoop) -> str:
 def hot_json(loop: HotLoop) -> dict[str, Any]:
     rows = [{"text": i.text, "line": i.line} for i in loop.instructions]
     return {
-        "function": loop.function, "kind": loop.kind, "loop": loop.around, "statements": loop.statements,
+        "function": loop.function, "kind": loop.kind, "loop": loop.around, "executed": loop.executed,
         "instructions": rows,
     }  # fmt: skip
 

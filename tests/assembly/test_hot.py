@@ -132,7 +132,7 @@ def test_random_nests(seed: int) -> None:
 def _hot(listings: list[Listing] | tuple[Listing, ...]) -> tuple[int, list[str], tuple[int, ...]]:
     loop = hot_loop(listings, TEXT, {})
     assert loop is not None and loop.function == "f" and loop.around
-    return loop.statements, [i.name for i in loop.instructions], loop.lines
+    return loop.executed, [i.name for i in loop.instructions], loop.lines
 
 
 def test_of_objdump() -> None:
@@ -140,13 +140,23 @@ def test_of_objdump() -> None:
     found = [x for x in parsed(OBJDUMP, "f.c", "x86") if any(i.line for i in x.instructions)]
     assert [x.function for x in found] == ["f"]
     assert found[0].instructions[5].line is None
-    assert _hot(found) == (400, ["add", "add", "cmp", "jne"], (5, 6))
+    assert _hot(found) == (800, ["add", "add", "cmp", "jne"], (5, 6))
 
 
 def test_of_nvdisasm_and_of_ptx() -> None:
     """The jump to itself behind the end is no loop."""
     assert _hot(parsed_sass(SASS, "SASS")) == (400, ["FFMA", "BRA"], (5, 6))
     assert _hot(parsed_ptx(PTX, "PTX")) == (400, ["fma.rn.f32", "bra"], (5, 6))
+
+
+def test_code_that_was_moved_out_of_the_way_is_no_loop() -> None:
+    """It lies behind the loop, and jumps back to its middle."""
+    text = PTX.replace("mov.u32 	%r1, 0;", "mov.u32 	%r1, 0;\n$L__BB0_3:\nadd.s32 %r1, %r1, 2;")
+    text = text.replace("ret;", "ret;\n.loc 1 6 13\nadd.s32 %r1, %r1, 1;\nbra $L__BB0_3;")
+    (listing,) = parsed_ptx(text, "PTX")
+    loop = hot_loop([listing], TEXT, {})
+    assert loop is not None
+    assert [i.name for i in loop.instructions] == ["fma.rn.f32", "bra"]
 
 
 def test_a_kernel_without_a_loop_is_shown_whole() -> None:
