@@ -70,23 +70,36 @@ def _weighed(listing: Listing, runs: Mapping[int, int]) -> list[HotLoop]:
 
 
 def _runs(listing: Listing, last: int, own: Sequence[int], runs: Mapping[int, int]) -> int:
-    """How often a loop runs: by the line of the jump that closes it, else by those of its own instructions.
-    A jump without a condition comes back from code that was moved out of the way: nobody knows how often."""
+    """How often a loop runs: by the line of the jump that closes it, else by those of its own
+    instructions."""
     closing = listing.instructions[last]
     if closing.line is not None and closing.line in runs:
         return runs[closing.line]
-    if closing.name in _ALWAYS and not closing.text.startswith("@"):
+    if _always(closing):
         return 1
     lines = {listing.instructions[n].line for n in own}
     return min((runs[line] for line in lines if line is not None and line in runs), default=1)
 
 
 def _loops(listing: Listing) -> list[tuple[int, int]]:
-    """The first and the last instruction of each loop."""
+    """The first and the last instruction of each loop. Code that was moved out of the way, behind a loop,
+    jumps back into it without a condition: that is no loop."""
     ends: dict[int, int] = {}
     for n, one in enumerate(listing.instructions):
         # a jump to itself is what follows the last instruction of a kernel
         if one.target is not None and one.target < n:
             # jumps to one place close one loop
             ends[one.target] = n
-    return sorted(ends.items())
+    found = sorted(ends.items())
+    sure = [x for x in found if not _always(listing.instructions[x[1]])]
+    return [x for x in found if x in sure or not any(_crosses(x, other) for other in sure)]
+
+
+def _always(one: Instruction) -> bool:
+    return one.name in _ALWAYS and not one.text.startswith("@")
+
+
+def _crosses(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether they overlap, and neither is inside of the other."""
+    (a, b), (c, d) = sorted((one, other))
+    return a < c <= b < d
