@@ -28,6 +28,8 @@ LEAST, MOST = 64, 1024
 CACHED = 1 << 16
 """Bytes of the longest row that blocks leave in the cache of the first level. Its stages then read it there,
 which takes fewer instructions and barriers than a copy."""
+VECTORS = 16
+"""Vectors of a thread that are unrolled, so that all of their loads are on their way at once."""
 TOGETHER = 128
 """Threads of a block that has several rows."""
 WARP = 32
@@ -225,5 +227,6 @@ def dealt_steps(outline: ScheduleBuilder, stage: RowStage, deals: Deals, *, shar
     outline.step({d: x.tile for d, x in deals.items()}, units, cyclic=cyclic, entries=entries)
     for d, x in deals.items():
         if x.wide > 1:
-            outline.step({d: x.wide})
+            few = x.tile <= VECTORS * x.wide
+            outline.step({d: x.wide}, attrs=(attribute("unroll"),) if few else ())
             outline.step({d: 1}, {d: Unit(Layer.VEC, "x")})
