@@ -53,7 +53,7 @@ class BackwardKernel:
         self.kernel(**{n: named[n] if n in named else values[n] for n in names})
 
 
-class Operator:
+class RegisteredOperator:
     """What frameworks register. A kernel serves its own device; a program is compiled for each device that
     calls need.
 
