@@ -180,15 +180,14 @@ class _Handler(BaseHTTPRequestHandler):
     def _events(self) -> None:
         """Server-sent events until the reader leaves or the tuning ends."""
         server = self.server
-        if server.readers >= _READERS:
+        if not server.admit():
             self._send(503, "text/plain", f"{_READERS} pages are open already: close one\n")
             return
-        server.readers += 1
         try:
             self._head(200, "text/event-stream")
             self._stream(server.board, [])
         finally:
-            server.readers -= 1
+            server.dismiss()
 
     def _stream(self, board: Board, seen: list[int]) -> None:
         while True:
@@ -233,6 +232,20 @@ class BoardServer(ThreadingHTTPServer):
         self.hosts = tuple(f"{name}:{self.server_port}" for name in (LOOPBACK, "localhost"))
         self._thread = Thread(target=self.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
         self._thread.start()
+
+    def admit(self) -> bool:
+        """Whether there is room for one more reader, who is counted then."""
+        with self.board.changed:
+            free = self.readers < _READERS
+            self.readers += free
+            return free
+
+    def dismiss(self) -> None:
+        with self.board.changed:
+            self.readers -= 1
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Says nothing: a reader who has gone, or a page that cannot be made, costs no tuning."""
 
     @property
     def address(self) -> str:

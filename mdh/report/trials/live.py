@@ -12,7 +12,7 @@ from mdh.report.trials.table import script, style
 from mdh.results.goal import Ended
 from mdh.results.trial import Trial, Value
 from mdh.results.tuning import RunProgress, Tuned
-from mdh.results.variable import Kind, Variable
+from mdh.results.variable import Metric, Variable
 
 _NO_SCRIPT = (
     "<noscript><p class=note>Without scripts the page shows what it knew when it was loaded.</p></noscript>"
@@ -63,6 +63,6 @@ def variables_of(trials: Sequence[Trial]) -> tuple[Variable, ...]:
         for name, value in trial.candidate.values:
             found.setdefault(name, {})[value] = None
     return tuple(
-        Variable(name, Kind.WORD, tuple(sorted(values, key=lambda v: (isinstance(v, str), v))))
+        Variable(name, Metric.WORD, tuple(sorted(values, key=lambda v: (isinstance(v, str), v))))
         for name, values in found.items()
     )
