@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mdh.assembly.listing import Instruction, Listing
+from mdh.assembly.listing import CodeListing, Instruction
 from mdh.assembly.trips import headers_of, trips_of
 
 _MOST_NAMES = 8
@@ -42,7 +42,7 @@ class HotLoop:
         return tuple(Counter(i.name for i in self.instructions).most_common(_MOST_NAMES))
 
 
-def hot_loop(listings: Sequence[Listing], source: str, parts: Mapping[str, int]) -> HotLoop | None:
+def hot_loop(listings: Sequence[CodeListing], source: str, parts: Mapping[str, int]) -> HotLoop | None:
     """None if there are no instructions. parts: of the levels that loops of the text are named after."""
     trips, headers = trips_of(source, parts), headers_of(source)
     runs = {line: trips[line - 1] for line in headers}
@@ -51,7 +51,7 @@ def hot_loop(listings: Sequence[Listing], source: str, parts: Mapping[str, int])
     return max(found, key=lambda loop: (loop.executed, loop.around, len(loop.instructions)), default=None)
 
 
-def _weighed(listing: Listing, runs: Mapping[int, int]) -> list[HotLoop]:
+def _weighed(listing: CodeListing, runs: Mapping[int, int]) -> list[HotLoop]:
     """The loops of a function, and the function as a whole. runs: of the bodies of loops of the text, by
     line."""
     loops = _loops(listing)
@@ -69,7 +69,7 @@ def _weighed(listing: Listing, runs: Mapping[int, int]) -> list[HotLoop]:
     return out
 
 
-def _runs(listing: Listing, last: int, own: Sequence[int], runs: Mapping[int, int]) -> int:
+def _runs(listing: CodeListing, last: int, own: Sequence[int], runs: Mapping[int, int]) -> int:
     """How often a loop runs: by the line of the jump that closes it, else by those of its own
     instructions."""
     closing = listing.instructions[last]
@@ -81,7 +81,7 @@ def _runs(listing: Listing, last: int, own: Sequence[int], runs: Mapping[int, in
     return min((runs[line] for line in lines if line is not None and line in runs), default=1)
 
 
-def _loops(listing: Listing) -> list[tuple[int, int]]:
+def _loops(listing: CodeListing) -> list[tuple[int, int]]:
     """The first and the last instruction of each loop. Code that was moved out of the way, behind a loop,
     jumps back into it without a condition: that is no loop."""
     ends: dict[int, int] = {}

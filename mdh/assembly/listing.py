@@ -20,7 +20,7 @@ class Instruction:
 
 
 @dataclass(frozen=True)
-class Listing:
+class CodeListing:
     """One function. kind: what the instructions are, and who listed them."""
 
     function: str

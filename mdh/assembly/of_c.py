@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from mdh.assembly.listing import Instruction, Listing
+from mdh.assembly.listing import CodeListing, Instruction
 from mdh.device.c_compiler import compiled, find_compiler
 from mdh.diagnostics import fail
 from mdh.folders import scratch
@@ -23,7 +23,7 @@ _JUMP = re.compile(r"^(?:j|b(?!l)|cb|tb|loop)")
 _X86 = ("x86_64", "AMD64", "i686")
 
 
-def listings_of_c(text: KernelText) -> tuple[Listing, ...]:
+def listings_of_c(text: KernelText) -> tuple[CodeListing, ...]:
     """The functions that come from the text. Raises Failed F220 without a disassembler, and what the compiler
     raises."""
     tool = shutil.which("objdump")
@@ -58,9 +58,9 @@ def _said(words: tuple[str, ...]) -> str:
     return done.stdout
 
 
-def parsed(said: str, file: str, kind: str) -> list[Listing]:
+def parsed(said: str, file: str, kind: str) -> list[CodeListing]:
     """The functions of objdump's output. file: the name of the text, whose lines count."""
-    out: list[Listing] = []
+    out: list[CodeListing] = []
     rows: list[tuple[int, str, int | None]] = []
     line: int | None = None
     function = ""
@@ -76,11 +76,11 @@ def parsed(said: str, file: str, kind: str) -> list[Listing]:
     return out
 
 
-def _function(name: str, kind: str, rows: list[tuple[int, str, int | None]]) -> Listing:
+def _function(name: str, kind: str, rows: list[tuple[int, str, int | None]]) -> CodeListing:
     places = {address: n for n, (address, _, _) in enumerate(rows)}
     made = []
     for _, text, line in rows:
         target = _TARGET.search(text) if _JUMP.match(text) else None
         words = " ".join(text.split())
         made.append(Instruction(words, line, None if target is None else places.get(int(target[1], 16))))
-    return Listing(name, kind, tuple(made))
+    return CodeListing(name, kind, tuple(made))

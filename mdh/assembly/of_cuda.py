@@ -8,7 +8,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from mdh.assembly.listing import Instruction, Listing
+from mdh.assembly.listing import CodeListing, Instruction
 from mdh.folders import scratch
 from mdh.target.nvrtc import Cubin, compile_cubin, compile_ptx, nvrtc_version
 from mdh.target.text import KernelText
@@ -37,7 +37,7 @@ def disassembler() -> str | None:
     return shutil.which("nvdisasm") or next(own, None)
 
 
-def listings_of_cuda(text: KernelText, arch: str) -> tuple[Listing, ...]:
+def listings_of_cuda(text: KernelText, arch: str) -> tuple[CodeListing, ...]:
     """The kernels of the text. Raises what NVRTC raises."""
     text = replace(text, options=(*text.options, _LINES))
     tool = disassembler()
@@ -65,20 +65,20 @@ def _sass(tool: str, cubin: Cubin) -> str | None:
     return done.stdout if done.returncode == 0 else None
 
 
-def parsed_sass(said: str, kind: str) -> tuple[Listing, ...]:
+def parsed_sass(said: str, kind: str) -> tuple[CodeListing, ...]:
     """The kernels of nvdisasm's output."""
     return _functions(said, kind, _SASS_FUNCTION, _SASS_LINE, _SASS_TARGET)
 
 
-def parsed_ptx(said: str, kind: str) -> tuple[Listing, ...]:
+def parsed_ptx(said: str, kind: str) -> tuple[CodeListing, ...]:
     """The kernels of a PTX text."""
     return _functions(said, kind, _PTX_FUNCTION, _PTX_LINE, _PTX_TARGET)
 
 
 def _functions(
     said: str, kind: str, heads: re.Pattern[str], lines: re.Pattern[str], targets: re.Pattern[str]
-) -> tuple[Listing, ...]:
-    out: list[Listing] = []
+) -> tuple[CodeListing, ...]:
+    out: list[CodeListing] = []
     function, line = "", None
     rows: list[Row] = []
     labels: dict[str, int] = {}
@@ -110,9 +110,9 @@ def _instruction(row: str, *, sass: bool) -> str | None:
 
 def _function(
     name: str, kind: str, rows: list[Row], labels: dict[str, int], targets: re.Pattern[str]
-) -> Listing:
+) -> CodeListing:
     made = []
     for text, line in rows:
         found = targets.search(text)
         made.append(Instruction(text, line, None if found is None else labels.get(found[1])))
-    return Listing(name, kind, tuple(made))
+    return CodeListing(name, kind, tuple(made))

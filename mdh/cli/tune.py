@@ -18,7 +18,7 @@ from mdh.cli.files import demand_writable, write_text
 from mdh.cli.options import Request
 from mdh.cli.tune_order import Listing, orders_of
 from mdh.cli.tune_over import run_over
-from mdh.cli.tune_serve import Shown, shown
+from mdh.cli.tune_serve import RunDisplay, shown
 from mdh.cli.tune_words import TuneWords
 from mdh.diagnostics import Diagnostic, Failed, Label, render_json
 from mdh.ending import CODES
@@ -179,7 +179,7 @@ def _run(line: CommandLine, words: TuneWords, request: Request | None, json: boo
         raise typer.Exit(exit_code(found))
 
 
-async def _all(line: CommandLine, listing: Listing, interrupt: Interrupt, pages: Shown) -> list[Tuned]:
+async def _all(line: CommandLine, listing: Listing, interrupt: Interrupt, pages: RunDisplay) -> list[Tuned]:
     """Runs the orders one after another. The remaining budget is divided anew before each."""
     out: list[Tuned] = []
     left = listing.goal.seconds

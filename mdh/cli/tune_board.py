@@ -145,7 +145,7 @@ def _html(run: BoardRun) -> str:
     return run_html(tuned, f"{now.phase}: {progress_line(now, now.elapsed)}")
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _BoardHandler(BaseHTTPRequestHandler):
     """Two places: `/`, the page, and `/events`, what changes. Nothing is read from a disk."""
 
     server: "BoardServer"
@@ -228,7 +228,7 @@ class BoardServer(ThreadingHTTPServer):
 
     def __init__(self, board: Board, port: int) -> None:
         self.board, self.readers = board, 0
-        super().__init__((LOOPBACK, port), _Handler)
+        super().__init__((LOOPBACK, port), _BoardHandler)
         self.hosts = tuple(f"{name}:{self.server_port}" for name in (LOOPBACK, "localhost"))
         self._thread = Thread(target=self.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
         self._thread.start()

@@ -11,7 +11,7 @@ from mdh.cli.console import ending, log, ok, report, show, show_json
 from mdh.cli.exit_codes import exit_code
 from mdh.cli.options import Request
 from mdh.cli.tune_order import over_of
-from mdh.cli.tune_serve import Shown, shown
+from mdh.cli.tune_serve import RunDisplay, shown
 from mdh.cli.tune_words import TuneWords
 from mdh.diagnostics import render_json
 from mdh.ending import CODES
@@ -27,7 +27,7 @@ def run_over(
     over, goal = over_of(line, words, request, ranges)
     interrupt = Interrupt()
 
-    async def all_cells(pages: Shown) -> TableTuned:
+    async def all_cells(pages: RunDisplay) -> TableTuned:
         with on_signals(interrupt, partial(ending, done="found")):
             return await tune_over(over, goal, pages.cell, interrupt, log)
 

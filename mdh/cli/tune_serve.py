@@ -16,7 +16,7 @@ from mdh.tuner.order import Order
 
 
 @dataclass(frozen=True)
-class Shown:
+class RunDisplay:
     """Where the runs of a command are shown: on the terminal, and on the board if there is one."""
 
     board: Board | None = None
@@ -57,10 +57,10 @@ class ShownRun:
 
 
 @contextmanager
-def shown(line: CommandLine, title: str, port: int | None) -> Iterator[Shown]:
+def shown(line: CommandLine, title: str, port: int | None) -> Iterator[RunDisplay]:
     """What runs are shown by until the end. port: None serves no page. Raises Failed F219."""
     if port is None:
-        yield Shown()
+        yield RunDisplay()
         return
     board = Board(title)
     try:
@@ -72,6 +72,6 @@ def shown(line: CommandLine, title: str, port: int | None) -> Iterator[Shown]:
         ) from None  # fmt: skip
     log(f"{server.address} shows the tuning to browsers on this machine until it ends")
     try:
-        yield Shown(board)
+        yield RunDisplay(board)
     finally:
         server.leave()

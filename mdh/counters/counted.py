@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class CounterValue:
     """One counter: its name, its value for one run of all kernels, and its unit (empty for events)."""
 
     name: str
@@ -21,7 +21,7 @@ class Counted:
     where: str
     runs: int
     seconds: float | None
-    counts: tuple[Count, ...]
+    counts: tuple[CounterValue, ...]
     missing: str = ""
 
     def value(self, name: str) -> float | None:

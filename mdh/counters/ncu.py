@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from io import StringIO
 
-from mdh.counters.counted import Count, Counted, uncounted
+from mdh.counters.counted import Counted, CounterValue, uncounted
 from mdh.textfile import reason
 
 METRICS = {
@@ -69,7 +69,7 @@ def _why(said: str) -> str:
     return f"ncu counts nothing: {(rows or ['no kernel was profiled'])[0][:200]}"
 
 
-def read(said: str) -> tuple[Count, ...]:
+def read(said: str) -> tuple[CounterValue, ...]:
     """The counters of ncu's table, for all kernels together."""
     lines = said.splitlines()
     start = next((n for n, row in enumerate(lines) if row.startswith('"ID"')), None)
@@ -90,5 +90,5 @@ def read(said: str) -> tuple[Count, ...]:
         weights = [k.get("time", 1.0) for k in having] if share else [1.0] * len(having)
         total = sum(w * k[name] for w, k in zip(weights, having, strict=True))
         value = total / (sum(weights) or 1.0) if share else total
-        out.append(Count(name, value, "%" if share else _UNITS.get(name, "")))
+        out.append(CounterValue(name, value, "%" if share else _UNITS.get(name, "")))
     return tuple(out)

@@ -15,7 +15,7 @@ from pathlib import Path
 from select import select
 from time import perf_counter
 
-from mdh.counters.counted import Count, Counted, uncounted
+from mdh.counters.counted import Counted, CounterValue, uncounted
 from mdh.textfile import reason
 
 EVENTS = (
@@ -53,7 +53,7 @@ def counted_by_perf(launch: Callable[[], None], where: str) -> Counted:
         return uncounted(
             "perf", where, _why(str(error) if isinstance(error, TimeoutError) else reason(error))
         )
-    counts = tuple(Count(name, n / runs, _UNITS.get(name, "")) for name, n in read(said))
+    counts = tuple(CounterValue(name, n / runs, _UNITS.get(name, "")) for name, n in read(said))
     if not counts:
         return uncounted(
             "perf", where, _why(said.strip().splitlines()[0] if said.strip() else "it says nothing")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from mdh.assembly.hot import HotLoop
-from mdh.counters.counted import Count, Counted
+from mdh.counters.counted import Counted, CounterValue
 from mdh.report.text import bytes_text, count_text, seconds_text
 from mdh.wording import counted
 
@@ -38,7 +38,7 @@ def hot_json(loop: HotLoop) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def count_value(c: Count) -> str:
+def count_value(c: CounterValue) -> str:
     if c.unit == "s":
         return seconds_text(c.value)
     if c.unit == "ms":

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from mdh.assembly.hot import hot_loop
-from mdh.assembly.listing import Listing
+from mdh.assembly.listing import CodeListing
 from mdh.assembly.of_c import listings_of_c, parsed
 from mdh.assembly.of_cuda import listings_of_cuda, parsed_ptx, parsed_sass
 from mdh.assembly.trips import trips_of
@@ -129,7 +129,7 @@ def test_random_nests(seed: int) -> None:
     assert [(row, n) for row, n, want in zip(rows, found, runs, strict=True) if want and n != want] == []
 
 
-def _hot(listings: list[Listing] | tuple[Listing, ...]) -> tuple[int, list[str], tuple[int, ...]]:
+def _hot(listings: list[CodeListing] | tuple[CodeListing, ...]) -> tuple[int, list[str], tuple[int, ...]]:
     loop = hot_loop(listings, TEXT, {})
     assert loop is not None and loop.function == "f" and loop.around
     return loop.executed, [i.name for i in loop.instructions], loop.lines

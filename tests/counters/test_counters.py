@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mdh.cli.main import run
-from mdh.counters.counted import Count, Counted
+from mdh.counters.counted import Counted, CounterValue
 from mdh.counters.ncu import counted_by_ncu
 from mdh.counters.ncu import read as read_ncu
 from mdh.counters.perf import counted_by_perf
@@ -90,8 +90,8 @@ def test_an_ncu_that_counts_and_one_that_may_not(monkeypatch: pytest.MonkeyPatch
 
 
 def test_ratios() -> None:
-    counts = (Count("task-clock", 20.0, "ms"), Count("cycles", 6e7), Count("instructions", 1.2e8),
-              Count("cache-misses", 1e6))  # fmt: skip
+    counts = (CounterValue("task-clock", 20.0, "ms"), CounterValue("cycles", 6e7), CounterValue("instructions", 1.2e8),
+              CounterValue("cache-misses", 1e6))  # fmt: skip
     said = counted_text(Counted("perf", "a CPU", 3, 0.01, counts))
     for words in ("2.00 instructions a cycle", "2.00 cores busy", "3.00 GHz", "61.0 MiB fetched from memory"):
         assert words in said

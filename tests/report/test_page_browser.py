@@ -13,7 +13,7 @@ from mdh.assembly.hot import HotLoop
 from mdh.assembly.listing import Instruction
 from mdh.checker.run import check
 from mdh.cli.main import run
-from mdh.counters.counted import Count, Counted
+from mdh.counters.counted import Counted, CounterValue
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.lower.run import lower
@@ -172,7 +172,11 @@ def test_the_hot_loop_shows_its_lines(driver: Any, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     one = Instruction("vfmadd231ps ymm3,ymm2,ymm1", 12)
     loop = HotLoop("f", "a <CPU>", 0, (one, Instruction("jne 10 <f+0x1>", None)), 64)
-    counts = (Count("task-clock", 20.0, "ms"), Count("cycles", 6e7), Count("instructions", 1.2e8))
+    counts = (
+        CounterValue("task-clock", 20.0, "ms"),
+        CounterValue("cycles", 6e7),
+        CounterValue("instructions", 1.2e8),
+    )
     counted = Counted("perf", "a CPU", 3, 0.01, counts, "this processor does not count cache-misses")
     plan = small_plan("warps")
     module = lower(plan)
