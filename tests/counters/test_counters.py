@@ -90,8 +90,10 @@ def test_an_ncu_that_counts_and_one_that_may_not(monkeypatch: pytest.MonkeyPatch
 
 
 def test_ratios() -> None:
-    counts = (CounterValue("task-clock", 20.0, "ms"), CounterValue("cycles", 6e7), CounterValue("instructions", 1.2e8),
-              CounterValue("cache-misses", 1e6))  # fmt: skip
+    counts = (
+        CounterValue("task-clock", 20.0, "ms"), CounterValue("cycles", 6e7),
+        CounterValue("instructions", 1.2e8), CounterValue("cache-misses", 1e6),
+    )  # fmt: skip
     said = counted_text(Counted("perf", "a CPU", 3, 0.01, counts))
     for words in ("2.00 instructions a cycle", "2.00 cores busy", "3.00 GHz", "61.0 MiB fetched from memory"):
         assert words in said
