@@ -28,6 +28,7 @@ from mdh.frontend.statements import Array, Assign, Best, OperatorPragma, Stateme
 from mdh.frontend.strict import check_comparison, check_grouping, ordered
 from mdh.frontend.tables import Table
 from mdh.frontend.unwritten import check_written
+from mdh.frontend.widening import widened
 from mdh.ir.domain import with_live_starts
 from mdh.ir.expr import Expr, Load, Var, substitute
 from mdh.ir.names import fresh
@@ -123,8 +124,12 @@ class _Found:
 def _placed(text: Text, shapes: dict[str, PointerShape], extents: Extents, *, strict_fp: bool) -> _Found:
     """Raises if a dependence is not kept, even with arrays of their own for values that an array holds at
     different times, and with loops around stages."""
-    statements = [_reshaped(s, shapes) for s in text.statements]
-    numbers = {n: n for n in range(len(statements))}
+    statements = [replace(_reshaped(s, shapes), origin=n) for n, s in enumerate(text.statements)]
+    wide = widened(statements, text.arrays, extents, _taken(text, text.arrays))
+    if wide is not None:
+        statements, text = wide.statements, replace(text, arrays={**text.arrays, **wide.arrays})
+        extents |= {n: a.shape for n, a in wide.arrays.items() if a.shape is not None}
+    numbers = {s.origin: n for n, s in enumerate(statements) if s.origin is not None}
     try:
         return _found(text, statements, numbers, text.arrays, strict_fp=strict_fp)
     except Failed as failed:
@@ -137,12 +142,18 @@ def _placed(text: Text, shapes: dict[str, PointerShape], extents: Extents, *, st
         return found
 
 
+def _taken(text: Text, arrays: Mapping[str, Array]) -> set[str]:
+    """Names that new arrays and loops may not have."""
+    return {*arrays, *text.parameters, *(v.name for s in text.statements for v in s.loops)}
+
+
 def _by_other_means(
     text: Text, statements: list[Statement], extents: Extents, failed: Failed, *, strict_fp: bool
 ) -> _Found | None:
     """With nests repaired that fail by themselves; None if that does not help. failed: why that is tried."""
     arrays = {n: replace(a, shape=extents[n]) for n, a in text.arrays.items()}
-    taken = {*arrays, *text.parameters, *(v.name for s in statements for v in s.loops)}
+    taken = _taken(text, arrays)
+    taken |= {v.name for s in statements for v in s.loops}
     alone = replace(text, operators={}, stage_names={})
 
     def every(now: Mapping[str, Array]) -> Mapping[str, Array]:
@@ -155,15 +166,14 @@ def _by_other_means(
             return False
         return True
 
-    numbered = [replace(s, origin=n) for n, s in enumerate(statements)]
-    repair = Repair(numbered, dict(arrays), set(taken), works)
-    given = repaired(numbered, repair)
+    repair = Repair(statements, dict(arrays), set(taken), works)
+    given = repaired(statements, repair)
     # wavefronts are of two loops, and each pair of their statements is asked
     nests = len(statements) <= MOST_STAGES and any(len(s.loops) > 1 for s in statements)
     points = given is None and nests
     if points:
-        repair = Repair(numbered, dict(arrays), set(taken), works, points=True)
-        given = repaired(numbered, repair)
+        repair = Repair(statements, dict(arrays), set(taken), works, points=True)
+        given = repaired(statements, repair)
     if given is None:
         return None
     numbers = {s.origin: n for n, s in enumerate(given) if s.origin is not None}

@@ -112,6 +112,21 @@ def _same_element(a: Statement, b: Statement) -> bool:
     return (a.target, a.loops) == (b.target, b.loops)
 
 
+def delay_writes(cond: Expr, first: int, scope: NameScope) -> None:
+    """Moves what a branch stores in arrays that its condition reads behind the other assignments, if these do
+    not depend on it. Each assignment asks the condition anew, and the last one may change it."""
+    read = {x.buffer for x in loads(cond)}
+    new = scope.statements[first:]
+    depth = len(scope.conds) + 1
+    inner = [replace(s, conds=s.conds[depth:]) if isinstance(s, Assign) else s for s in new]
+    late = [n for n, s in enumerate(new) if any(t.buffer in read for t in s.targets)]
+    if any(conflict(inner[n], s) for n in late for s in inner[n + 1 :]):
+        return
+    order = [*(n for n in range(len(new)) if n not in late), *late]
+    scope.statements[first:] = [new[n] for n in order]
+    scope.renumber({first + n: first + place for place, n in enumerate(order)})
+
+
 def check_condition(cond: Expr, first: int, span: Span, scope: NameScope) -> None:
     """Raises if what a branch writes changes its condition for a later statement that depends on it."""
     read = {x.buffer for x in loads(cond)}
