@@ -349,10 +349,11 @@ def _once(me: Load, loops: list[LoopVar]) -> bool:
 
 
 def meeting_text(pair: tuple[Point, Point], a: Sequence[LoopVar], b: Sequence[LoopVar]) -> str:
-    """Two iterations in C's terms."""
+    """Two iterations in C's terms, without counters that start where loops outside of `a` and `b` say."""
     texts = []
     for point, loops in zip(pair, (a, b), strict=True):
-        texts.append(", ".join(f"{v.cname} = {v.at(point)}" for v in loops))
+        known = [v for v in loops if v.moved.names <= point.keys()]
+        texts.append(", ".join(f"{v.cname} = {v.at(point)}" for v in known))
     return f"iterations ({texts[0]}) and ({texts[1]}) meet in one element"
 
 

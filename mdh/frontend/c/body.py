@@ -13,7 +13,17 @@ from mdh.frontend.c.ctypes_of import scalar_type
 from mdh.frontend.c.declared_arrays import declare_array
 from mdh.frontend.c.eighths import number, stored
 from mdh.frontend.c.last import kept_behind, leave, note_last
-from mdh.frontend.c.lift_expr import called, element, has_value, lift, lift_any, lift_as, no_value, operation
+from mdh.frontend.c.lift_expr import (
+    called,
+    check_unset,
+    element,
+    has_value,
+    lift,
+    lift_any,
+    lift_as,
+    no_value,
+    operation,
+)
 from mdh.frontend.c.literals import check_enumerator
 from mdh.frontend.c.loops import MOST_LOOPS, counter_of, counter_type, counters_inside, loop_of
 from mdh.frontend.c.places import items_of, nodes_in
@@ -176,6 +186,7 @@ def _for(node: c_ast.For, scope: NameScope) -> None:
     walk_body(items_of(node.stmt), scope)
     scope.loops, scope.values, scope.conds = outer_loops, outer_values, outer_conds
     leave(read.loop, scope, known=not read.conds)
+    check_unset(scope)
     after = None if read.after is None else Const(read.after, declared)
     if hidden is not None:
         varies = read.loop.span if after is None else None

@@ -10,7 +10,7 @@ from mdh.frontend.c.declared_tables import first_extent, flattened, is_written, 
 from mdh.frontend.c.lift_expr import lift, lift_as
 from mdh.frontend.c.record import record
 from mdh.frontend.c.scope import NameScope, Rows
-from mdh.frontend.statements import Array
+from mdh.frontend.statements import Array, gathers
 from mdh.frontend.typing_rules import convert
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Const, Expr, Load, Var, walk
@@ -28,7 +28,8 @@ def declare_array(node: c_ast.Decl, rest: list[c_ast.Node], dtype: DType, scope:
     In loops it is a part of a larger array, which has one for each iteration: the next iteration cannot see
     what this one has left in it.
     """
-    if node.init is not None and (is_const(node) or not any(is_written(r, node.name) for r in rest)):
+    constant = is_const(node) or not any(is_written(r, node.name) for r in rest)
+    if node.init is not None and constant and not _reads_arrays(node, scope):
         read_table(node, scope)
         return
     span = scope.places.of(node, node.name)
@@ -43,6 +44,21 @@ def declare_array(node: c_ast.Decl, rest: list[c_ast.Node], dtype: DType, scope:
     scope.arrays[name] = Array(name, dtype, (*before, *shape), False, True, span)
     if node.init is not None:
         _fill(node, name, shape, dtype, span, scope)
+
+
+def _reads_arrays(node: c_ast.Decl, scope: NameScope) -> bool:
+    """Whether an initial value reads an array."""
+    items = node.init.exprs if isinstance(node.init, c_ast.InitList) else ()
+    known = len(scope.uses)
+    found = any(_reads(e, scope) for e in items)
+    del scope.uses[known:]
+    return found
+
+
+def _reads(item: c_ast.Node, scope: NameScope) -> bool:
+    if isinstance(item, c_ast.InitList):
+        return any(_reads(e, scope) for e in item.exprs)
+    return not isinstance(item, c_ast.NamedInitializer) and gathers((lift(item, scope),))
 
 
 def _fill(

@@ -209,10 +209,21 @@ def no_value(name: str, local: Local, node: c_ast.Node, scope: NameScope) -> Fai
 
 
 def has_value(buffer: str, name: str, node: c_ast.Node, scope: NameScope) -> None:
-    """Raises if an array of the function's own is read before anything is stored in it."""
+    """Raises if an array of the function's own is read before anything is stored in it. What stands in a loop
+    may have been stored in an iteration before: then `check_unset` raises behind the loop."""
     if scope.arrays[buffer].temp and buffer not in scope.written:
-        raise fail("C115", f"`{name}` has no value here", scope.places.of(node, name),
-                   help="store something in it first")  # fmt: skip
+        scope.unset.append((buffer, name, scope.places.of(node, name)))
+        check_unset(scope)
+
+
+def check_unset(scope: NameScope) -> None:
+    """Raises for a read in the loops that have just ended of an array that nothing has been stored in."""
+    if scope.loops:
+        return
+    noted, scope.unset = scope.unset, []
+    for buffer, name, span in noted:
+        if buffer not in scope.written:
+            raise fail("C115", f"`{name}` has no value here", span, help="store something in it first")
 
 
 def _call(node: c_ast.FuncCall, scope: NameScope) -> Expr:

@@ -52,6 +52,9 @@ class NameScope:
     """Locals that live across loops; each is an element of a temporary array."""
     held: set[str] = field(default_factory=set)
     """The arrays of such locals, and of `rows`."""
+    unset: list[tuple[str, str, Span]] = field(default_factory=list)
+    """Reads in loops of arrays of the function's own that nothing has been stored in yet: (array, name,
+    place)."""
     rows: dict[str, Rows] = field(default_factory=dict)
     """Arrays that are declared inside of loops."""
     last: dict[str, Local] = field(default_factory=dict)
