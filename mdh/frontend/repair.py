@@ -44,7 +44,7 @@ Works = Callable[[Sequence[Statement], Arrays], bool]
 class Repair:
     """The state of a repair. every: statement of the text. arrays: with those that it has added. works: asks
     for a proof. turns: names of loops of the program. points: whether a stage may be a single point in turns
-    of all its loops, which then may be many."""
+    of all its loops, which then may be many. copies: whether arrays were added for values at other times."""
 
     every: Sequence[Statement]
     arrays: dict[str, Array]
@@ -52,6 +52,7 @@ class Repair:
     works: Works
     turns: set[str] = field(default_factory=set)
     points: bool = False
+    copies: bool = False
 
 
 def repaired(statements: Sequence[Statement], repair: Repair) -> list[Statement] | None:
@@ -87,7 +88,7 @@ def _nest(
     if whole and all(map(in_text_order, nest)):
         new = renamed(nest, others, repair.arrays, repair.taken)
         if new is not None and repair.works(new.statements, new.arrays):
-            repair.arrays = new.arrays
+            repair.arrays, repair.copies = new.arrays, True
             return new.statements
     parts = parts_of(nest)
     if len(parts) > 1:

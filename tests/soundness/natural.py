@@ -210,7 +210,8 @@ def _counted(var: str, size: str, body: list[Node], low: int) -> Node:
     """A loop over a size of the pool, or over a number."""
     if size in ("3", "4"):
         return For(var, "N", body, low=low, style="<", most=f"{int(size) - 1}")
-    return For(var, size, body, low=low)
+    # all elements get a value, whatever other loops around are made of
+    return For(var, size, body, low=low, least=str(low))
 
 
 def clusters(forms: Forms) -> list[Node]:
