@@ -221,7 +221,7 @@ def test_texts_for_cuda(name: str) -> None:
 
 @pytest.mark.skipif(shutil.which("cc") is None or shutil.which("make") is None, reason="no C compiler here")
 def test_the_folder_knows_how_far_rounding_reaches(tmp_path: Path) -> None:
-    """Sums that build over turns, of which some are small and all terms are large: each order of the additions
+    """Sums that build over turns, of which some are small and all terms are large: each order of additions
     gives other last places. A wrong factor is found nevertheless."""
     source = tmp_path / "sums.c"
     source.write_text("""void f(const float A[100][100], float x[100], float y[100]) {
