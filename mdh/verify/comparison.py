@@ -12,8 +12,9 @@ from mdh.frontend.bound import BoundText
 from mdh.frontend.read import read_bound, read_syntax
 from mdh.ir.program import Program
 from mdh.ir.syntax import Function
-from mdh.reference.evaluate import evaluate, with_passed_over
+from mdh.reference.evaluate import evaluate, evaluate_bounded, with_passed_over
 from mdh.reference.interpreter import EndlessLoop, Undecided, UnknownMeaning, interpret_bounded, steps
+from mdh.reference.judge import rounds_in_turns, widened
 from mdh.verify.arguments import Kind, make_arrays
 from mdh.verify.scaling import LADDER, scaled
 from mdh.verify.verdict import fits
@@ -113,6 +114,8 @@ def _compared(program: Program, attempt: int) -> Disagreement | None:
     scalars = dict(_scalars(program, attempt))
     want = interpret_bounded(program.syntax, arrays, scalars, strict=program.strict_fp, limit=2 * STEPS)
     right = with_passed_over(want, program, arrays, scalars)
+    if rounds_in_turns(program):
+        right = widened(right, evaluate_bounded(program, arrays, scalars))
     for name, got in evaluate(program, arrays, scalars).items():
         if name in right:
             sizes = tuple(program.sizes.items())
