@@ -218,7 +218,8 @@ def _expanded(nest: _Nest, name: str, out: Renaming) -> Callable[[], None] | Non
 
 def _is_exact(s: Statement) -> bool:
     """Whether the domain of what the statement writes is known exactly, from its loops' variables."""
-    if not isinstance(s, Assign):
+    if not isinstance(s, Assign) or len({u.position for u in s.uses if u.write}) > 1:
+        # each side of a branch writes in its place, and only where its condition holds
         return False
     names, ranges = {v.name for v in s.loops}, {v.name: v.extent for v in s.loops}
     return used_names(s.conds) <= names and exact_clauses(s.conds, ranges) is not None

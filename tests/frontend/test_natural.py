@@ -81,6 +81,10 @@ TEXTS = {
     "a pointer": """void f(const int *x, int *z) {
   for (int i = 0; i < 6; i++) for (int j = 0; j < 5; j++) if (j < 4) z[i * 4 + j] = x[i * 5 + j];
 }""",
+    "both sides of a branch, in turns": """void f(int x[1]) {
+  for (int t = 1; t < 3; t++) for (int i = 0; i < 1; i++)
+    if (i > 0) { x[i] = x[i] / 3; } else { x[i] = x[i] - 3; }
+}""",
     "the first turn": """void f(const float a[4][6], float y[6]) {
   float x[6];
   for (int t = 0; t < 4; t++) for (int i = 0; i < 6; i++)

@@ -73,9 +73,7 @@ def _both(cond: Expr, a: Statement, b: Statement, conds: tuple[Expr, ...]) -> As
     depth = len(conds) + 1
     value = convert(select(cond, _under(a, depth), _under(b, depth)), a.value.dtype)
     check_size(value, a.span)
-    # one write: a second one, in front of what the other side reads, would seem to give that its value
-    uses = (*(u for u in a.uses if not u.write), *b.uses)
-    return Assign(a.target, value, conds, a.loops, a.span, uses)
+    return Assign(a.target, value, conds, a.loops, a.span, (*a.uses, *b.uses))
 
 
 def _under(s: Assign, depth: int) -> Expr:
