@@ -264,11 +264,11 @@ def test_an_empty_space_says_why() -> None:
     assert code == "S161" and "fits all dimensions" in headline
     same = "1: (de-)comp( 4, 4, ^ ) ( A:SM[?a,?a], ^ ; ^ ) ( BLK.y, BLK.x, ^ )"
     assert empty(same, M=8, N=8, K=8) == ("S160", "the space is empty: no value fits `?a`")
-    lanes = """1: (de-)comp( ?{4,8}, 8, ^ ) ( ^,^ ; ^ ) ( BLK.y, BLK.x, ^ )
+    lanes = """1: (de-)comp( ?{4,8}, 16, ^ ) ( ^,^ ; ^ ) ( BLK.y, BLK.x, ^ )
     2: (de-)comp( 1, 1, ^ ) ( ^,^ ; ^ ) ( FOR.1, VEC.x, ^ )"""
-    assert empty(lanes, M=16, N=16, K=16) == (
+    assert empty(lanes, M=32, N=32, K=16) == (
         "S160",
-        "the space is empty: no value fits step 2 of `j`, which splits 8",
+        "the space is empty: no value fits step 2 of `j`, which splits 16",
     ), "dimensions of one extent are not mixed up"
 
 
