@@ -6,12 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from bench.calling import finish_of
 from bench.cases import ROOT, arrays_of, program_of, written
 from bench.gpu import kernels, papers
 from bench.gpu.cases import Case, cases
 from bench.gpu.language_cases import SETS, diesel_cases, diesel_sizes, tc_cases
 from bench.gpu.outcome import DEFAULT, Outcome, Result, Settings
+from mdh.compare.calling import finish_of
 from mdh.frontend.read import bound_text, read_bound
 from mdh.ir.program import Program
 from mdh.machine import load_machine

@@ -77,7 +77,7 @@ DOORS = {
     "sqlalchemy": ("mdh.tuner.search.",),
     "threadpoolctl": ("mdh.tuner.runtime.",),
     "distributed": ("mdh.tuner.cluster.",),
-    "torch": ("mdh.compare.by_torch.", "mdh.torch."),
+    "torch": ("mdh.compare.by_torch.", "mdh.compare.torch_calls.", "mdh.torch."),
     "jax": ("mdh.jax.",),
     "typer": ("mdh.cli.",),
     "rich": ("mdh.cli.",),

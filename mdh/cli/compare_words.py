@@ -16,7 +16,7 @@ from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.cli.values import device_or_default
 from mdh.compare.closing import is_open
-from mdh.compare.library import NAMES
+from mdh.compare.library import NAMES, Peer
 from mdh.compare.recorded import Shelf, shelf_of
 from mdh.compare.task import Away, Contender, Task
 from mdh.device.api import demand_spec
@@ -74,8 +74,9 @@ def task_of(request: Request, words: CompareWords) -> Task:
         request.deterministic, "", words.seed, request.allow,
     )  # fmt: skip
     place = next((p for p in words.records or () if os.path.isdir(p) or _to_come(words, p)), None)
+    peers = tuple(map(Peer.product, words.baselines))
     return Task(
-        job, program, contenders, devices, machines, words.baselines, shelf, seconds, place, words.repeat,
+        job, program, contenders, devices, machines, peers, shelf, seconds, place, words.repeat,
         command=line.source.text, drawn=words.drawn,
     )  # fmt: skip
 

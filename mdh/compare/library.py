@@ -34,6 +34,21 @@ class Bound:
     note: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """What a library computes beside the schedules. name: of its row. library: one of NAMES. call: the name
+    that the library's module has for a computation; empty: the product that is recognised in the program."""
+
+    name: str
+    library: str
+    call: str = ""
+
+    @classmethod
+    def product(cls, library: str) -> "Peer":
+        """The product of a program, in a row called like the library."""
+        return cls(library, library)
+
+
 class Library(Protocol):
     """A module mdh.compare.by_NAME."""
 
@@ -43,6 +58,13 @@ class Library(Protocol):
     def bind(self, what: MatrixProduct, arrays: Mapping[str, Array], place: str) -> Bound:
         """The computation on these arrays. place: `cpu`, or a GPU's spec such as `cuda:0`. Raises
         UnfitError."""
+
+
+class Caller(Protocol):
+    """A library that also knows computations by name."""
+
+    def named(self, call: str, values: Mapping[str, Array | int | float], place: str) -> Bound:
+        """The computation of this name on arrays and scalars. Raises KeyError for another name."""
 
 
 def open_library(name: str, kind: str, spec: str) -> Library:
@@ -58,3 +80,13 @@ def open_library(name: str, kind: str, spec: str) -> Library:
         raise UnfitError(f"{name} is not installed: {error}") from None
     library: Library = found
     return library
+
+
+def bound_call(library: Library, peer: Peer, values: Mapping[str, Array | int | float], place: str) -> Bound:
+    """The named computation of a peer. Raises UnfitError where the library has none of that name."""
+    caller: Any = library
+    try:
+        bound: Bound = caller.named(peer.call, values, place)
+    except (AttributeError, KeyError):
+        raise UnfitError(f"{peer.library} has no call for this program") from None
+    return bound

@@ -11,6 +11,7 @@ import pytest
 
 from mdh.compare.calm import calm
 from mdh.compare.closing import Closed, candidate_of, checked
+from mdh.compare.library import Peer
 from mdh.compare.rows import measured, planned
 from mdh.compare.timing import ROUNDS, Contest, Runs, timed
 from mdh.diagnostics import Failed, fail
@@ -68,7 +69,8 @@ def _right(seconds: float) -> Outcome:
 
 def _timed(bench: ToldBench, libraries: tuple[str, ...] = ()) -> dict[str, Runs]:
     candidates = {name: Candidate(name, "") for name in bench.told}
-    contest = Contest(PROGRAM, cast("LocalBench", bench), "c", 0, candidates, libraries, 9, 0.1)
+    peers = tuple(map(Peer.product, libraries))
+    contest = Contest(PROGRAM, cast("LocalBench", bench), "c", 0, candidates, peers, 9, 0.1)
     return asyncio.run(timed(contest, bench.interrupt or Interrupt(), lambda _: None))
 
 
