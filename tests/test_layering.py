@@ -57,6 +57,7 @@ LAYERS = (
     ("mdh.tuner.loop",),
     ("mdh.tuner",),
     ("mdh.compare",),
+    ("mdh.reproduce",),
     ("mdh.api",),
     ("mdh.editor",),
     ("mdh.operators",),

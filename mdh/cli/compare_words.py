@@ -16,14 +16,14 @@ from mdh.cli.options import Request
 from mdh.cli.trace import Trace
 from mdh.cli.values import device_or_default
 from mdh.compare.closing import is_open
-from mdh.compare.library import NAMES, Peer
+from mdh.compare.library import NAMES
 from mdh.compare.recorded import Shelf, shelf_of
 from mdh.compare.task import Away, Contender, Task
 from mdh.device.api import demand_spec
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from mdh.machine import load_machine, machine_names
-from mdh.results.comparison import Entry
+from mdh.results.comparison import Entry, Peer
 from mdh.results.trial import Job
 from mdh.schedule.cases import demand_one
 from mdh.tuner.duration import parse_duration

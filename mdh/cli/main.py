@@ -35,6 +35,7 @@ VERBS = {
     "run": "Build and run on a device, verify the result, time it.",
     "tune": "Search the holes of a schedule on a device for the fastest values.",
     "compare": "Compare schedules on devices: times, what limits them, how portable they are.",
+    "reproduce": "List tables and figures of papers, or run one again beside libraries.",
     "explain": "Show loops, layers, footprints and bytes; or the page of a diagnostic code.",
     "examples": "List the programs that come with mdh, or show one with its schedules.",
     "new": "Make a folder of your own from a program that comes with mdh.",

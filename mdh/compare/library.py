@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from mdh.decompose.contraction import MatrixProduct
 from mdh.reference.numbers import Array
+from mdh.results.comparison import Peer
 
 HOST = 300e-6
 """Seconds that a GPU is kept busy while a library does its part on the host, before a call is timed."""
@@ -34,21 +35,6 @@ class Bound:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Peer:
-    """What a library computes beside the schedules. name: of its row. library: one of NAMES. call: the name
-    that the library's module has for a computation; empty: the product that is recognised in the program."""
-
-    name: str
-    library: str
-    call: str = ""
-
-    @classmethod
-    def product(cls, library: str) -> "Peer":
-        """The product of a program, in a row called like the library."""
-        return cls(library, library)
-
-
 class Library(Protocol):
     """A module mdh.compare.by_NAME."""
 
@@ -67,10 +53,18 @@ class Caller(Protocol):
         """The computation of this name on arrays and scalars. Raises KeyError for another name."""
 
 
+def computes_on(name: str, kind: str, spec: str) -> bool:
+    """Whether a library can compute on a device at all, installed or not."""
+    return _place(kind, spec) in _ON[name]
+
+
+def _place(kind: str, spec: str) -> str:
+    return "cpu" if kind == "cpu" else spec.partition(":")[0]
+
+
 def open_library(name: str, kind: str, spec: str) -> Library:
     """A library for a device. kind: `cpu` or `gpu`; spec: the device's name. Raises UnfitError."""
-    place = "cpu" if kind == "cpu" else spec.partition(":")[0]
-    if place not in _ON[name]:
+    if not computes_on(name, kind, spec):
         where = " or ".join(_WHERE[there] for there in _ON[name])
         raise UnfitError(f"{name} computes on {where}, and {spec} is another device")
     try:

@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from mdh.compare.library import Peer
 from mdh.compare.recorded import Shelf
 from mdh.ir.program import Program
 from mdh.machine import Machine
-from mdh.results.comparison import Entry
+from mdh.results.comparison import Entry, Peer
 from mdh.results.trial import Job
 from mdh.schedule.model import Schedule
 
@@ -32,8 +31,8 @@ class Task:
     """job: the program for the workers, its device left open. devices: of this machine; machines: known by
     their files alone; libraries: what they compute; shelf: earlier tunings. budget: seconds of
     tuning all together, None: nothing is tuned; place: the folder of what is tuned, None: nothing of it is
-    kept. samples, seconds: timed runs of each entry at most, and about how long. drawn: with the page of each
-    schedule."""
+    kept. samples, seconds: timed runs of each entry at most, and about how long. inputs: sets of arrays that
+    results are judged on. drawn: with the page of each schedule."""
 
     job: Job
     program: Program
@@ -46,6 +45,7 @@ class Task:
     place: str | None = None
     samples: int = 60
     seconds: float = 3.0
+    inputs: int = 4
     command: str = ""
     drawn: bool = False
 

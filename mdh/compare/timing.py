@@ -13,11 +13,12 @@ from time import perf_counter
 import numpy as np
 
 from mdh.compare.calm import calm
-from mdh.compare.library import Bound, Peer, UnfitError, bound_call, open_library
+from mdh.compare.library import Bound, UnfitError, bound_call, open_library
 from mdh.decompose.contraction import contraction_of
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.program import Program
 from mdh.reference.numbers import Array, numpy_dtype
+from mdh.results.comparison import Peer
 from mdh.results.trial import Candidate, Effort, Limits, Outcome
 from mdh.tuner.measure.inputs import read_set
 from mdh.tuner.measure.local import LocalBench
@@ -27,10 +28,10 @@ from mdh.verify.verdict import judge
 from mdh.wording import plural
 
 ROUNDS = 3
-_INPUTS = 4
+INPUTS = 4
 """Sets of arrays for judging results before anything is timed. Two are used again in later rounds."""
-_JUDGED = 2
-"""Sets of arrays that libraries are judged on."""
+JUDGED = 2
+"""Sets of arrays that libraries are judged on: exact numbers and random ones."""
 _LIMITS = Limits(build=120.0, launch=120.0, measure=60.0, trial=300.0)
 Say = Callable[[str], None]
 
@@ -56,7 +57,7 @@ class Runs:
 @dataclass(frozen=True)
 class Contest:
     """What is timed. candidates, libraries: by the entries' names. samples: the most runs of each. seconds:
-    about how long each is timed."""
+    about how long each is timed. inputs: sets of arrays that schedules are judged on first."""
 
     program: Program
     bench: LocalBench
@@ -66,6 +67,7 @@ class Contest:
     libraries: tuple[Peer, ...]
     samples: int
     seconds: float
+    inputs: int = INPUTS
 
 
 async def timed(contest: Contest, interrupt: Interrupt, say: Say) -> dict[str, Runs]:
@@ -85,7 +87,7 @@ async def timed(contest: Contest, interrupt: Interrupt, say: Say) -> dict[str, R
             for name, outcome in zip(pending, outcomes, strict=True):
                 _keep(runs[name], outcome)
         if number == 0 and contest.libraries:
-            expected = await unless_asked(interrupt, contest.bench.expected(_JUDGED))
+            expected = await unless_asked(interrupt, contest.bench.expected(JUDGED))
             if expected is not None:
                 libraries = await asyncio.to_thread(_opened, contest, expected, runs)
         for turn in libraries.values():
@@ -103,7 +105,9 @@ def _counted(pending: list[str], contest: Contest) -> str:
 
 def _effort(contest: Contest, number: int) -> Effort:
     samples = -(-contest.samples // ROUNDS)
-    return Effort(samples, contest.seconds / ROUNDS, cold=True, inputs=_INPUTS if number == 0 else 2)
+    return Effort(
+        samples, contest.seconds / ROUNDS, cold=True, inputs=contest.inputs if number == 0 else JUDGED
+    )
 
 
 def _keep(runs: Runs, outcome: Outcome) -> None:
@@ -178,7 +182,7 @@ def _open(contest: Contest, peer: Peer, expected: Path) -> _Turn:
     library = open_library(peer.library, kind, contest.spec)
     place = "cpu" if kind == "cpu" else contest.spec
     turn = None
-    for number in range(_JUDGED):
+    for number in range(JUDGED):
         inputs = read_set(contest.program, contest.seed, number, expected)
         held = {n: guarded(a) for n, a in inputs.before.items()}
         arrays = {n: g.array for n, g in held.items()}

@@ -11,13 +11,12 @@ import pytest
 
 from mdh.compare.calm import calm
 from mdh.compare.closing import Closed, candidate_of, checked
-from mdh.compare.library import Peer
 from mdh.compare.rows import measured, planned
 from mdh.compare.timing import ROUNDS, Contest, Runs, timed
 from mdh.diagnostics import Failed, fail
 from mdh.frontend.c.read import read_program
 from mdh.machine import load_machine
-from mdh.results.comparison import RowKind
+from mdh.results.comparison import Peer, RowKind
 from mdh.results.trial import Candidate, Effort, Failure, Limits, Outcome
 from mdh.source import Source
 from mdh.tuner.measure.bench import Ground
