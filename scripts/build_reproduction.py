@@ -114,11 +114,9 @@ def _result(
     command = _COMMAND.findall(text)
     versions = re.findall(r"^- ((?:torch|cuBLASLt|numpy|mkl|tvm): .+)$", text, re.MULTILINE)
     ran = command[0] if command else "scripts/listing1 cuda:0"
-    return Reproduction(
-        experiment, "", machine, kind, ran, f"[{path}](../../{path})", tuple(cases),
-        tuple(v.partition(": ")[2] for v in versions) if kind == "cpu" else
-        tuple(v.replace(": ", " ") for v in versions),
-    )  # fmt: skip
+    # on the page of the CPU each version begins with the library's name
+    named = tuple(v.partition(": ")[2] if kind == "cpu" else v.replace(": ", " ") for v in versions)
+    return Reproduction(experiment, "", machine, kind, ran, "", tuple(cases), named, page=path)
 
 
 def _peers(names: Mapping[str, str], warm: Sequence[str], cold: Sequence[str] | None) -> tuple[PeerTime, ...]:

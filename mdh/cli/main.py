@@ -187,9 +187,12 @@ def _usage(line: CommandLine, error: typer.TyperException) -> Failed:
     if headline.startswith("invalid value for '-") and ("=" in word or word in line.words[:-1]):
         word, equals, value = word.partition("=")
         value = value if equals else line.words[line.words.index(word) + 1]
-        least = getattr(getattr(error, "param", None), "min", None)
+        option = getattr(error, "param", None)
+        least = getattr(option, "min", None)
+        kind = getattr(getattr(option, "type_descriptor", None), "annotation", int)
+        whole = "number" if kind is float else "whole number"
         number = "a whole number" if "integer" in headline else "another one"
-        wanted = number if least is None else f"a whole number from {least} on"
+        wanted = number if least is None else f"a {whole} from {least} on"
         return line.fail("F107", f"`{value}` is no value of {word}", value, help=f"give {wanted}")
     if not word:
         word = next((w for w in reversed(line.words) if f"`{w}`" in headline or f"({w})" in headline), "")

@@ -2,6 +2,7 @@
 
 import asyncio
 from functools import partial
+from math import isfinite
 from typing import Annotated, Any
 
 import typer
@@ -73,6 +74,8 @@ def main(
     if device is not None:
         spec = device
         at_word(line, spec, lambda: demand_spec(spec))
+    if minutes is not None and not isfinite(minutes):
+        raise line.fail("F107", f"`{minutes}` is no value of --minutes", "--minutes", help="give a number")
     if out is not None:
         demand_writable(line, out)
     order = Order(
@@ -84,7 +87,7 @@ def main(
     if not (found.measured or found.wrong or interrupt.signal is not None):
         raise nothing_measured(experiment, found)
     if json:
-        show_json(ok("reproduce", **reproduction_json(experiment, found)))
+        show_json(_as_json(experiment, found))
     else:
         show(reproduction_text(experiment, found))
     if out is not None:
@@ -118,11 +121,15 @@ def demand_experiment(line: CommandLine, name: str) -> Experiment:
 def nothing_measured(experiment: Experiment, found: Reproduction) -> Failed:
     """F215, with the reasons."""
     headline = f"nothing of `{experiment.name}` was measured on {found.device}"
-    return Failed(
-        Diagnostic(
-            "F215", headline, notes=tuple(absences(found)), help="give more --minutes, or another --device"
-        )
-    )
+    hint = "give more --minutes, or another --device"
+    return Failed(Diagnostic("F215", headline, notes=tuple(absences(found)), help=hint))
+
+
+def _as_json(experiment: Experiment, found: Reproduction) -> dict[str, Any]:
+    whole = ok("reproduce", **reproduction_json(experiment, found))
+    if found.wrong:
+        whole.update(ok=False, exit=WRONG_RESULT, diagnostics=[])
+    return whole
 
 
 def _list() -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from mdh.compare.recorded import Shelf
+from mdh.compare.timing import INPUTS
 from mdh.ir.program import Program
 from mdh.machine import Machine
 from mdh.results.comparison import Entry, Peer
@@ -45,7 +46,7 @@ class Task:
     place: str | None = None
     samples: int = 60
     seconds: float = 3.0
-    inputs: int = 4
+    inputs: int = INPUTS
     command: str = ""
     drawn: bool = False
 

@@ -86,10 +86,11 @@ def _capital(text: str) -> str:
 
 
 def _measured(one: Experiment, found: Reproduction) -> str:
-    """The machine, the date, the command and the versions."""
+    """The machine, the date or the page of measurements, the command and the versions."""
     versions = [", ".join(found.versions)] if found.versions else []
     count = f"{len(found.measured)} of {plural(len(one.cases), 'case')} by `{found.command}`"
-    return f"{found.title}, {found.date}: {'; '.join([count, *versions, *remarks_of(one, found)])}."
+    when = f"[{found.page}](../../{found.page})" if found.page else found.date
+    return f"{found.title}, {when}: {'; '.join([count, *versions, *remarks_of(one, found)])}."
 
 
 def _rows(one: Experiment, results: Sequence[Reproduction]) -> list[str]:

@@ -63,6 +63,8 @@ def remarks_of(experiment: Experiment, found: Reproduction) -> list[str]:
     if other_kind(experiment, found.kind):
         theirs, ours = (_KINDS[k] for k in (experiment.kinds[0], found.kind))
         out.append(f"the paper measured on a {theirs}, and this is a {ours}: its ratios are no aim here")
+    if found.measured and not any(c.peers for c in found.measured):
+        out.append(f"no library of this experiment computes on {found.device}")
     if found.load is not None and found.load > BUSY:
         out.append(f"the machine was busy before: {found.load:.1f} processes for each processor")
     return out

@@ -50,9 +50,9 @@ DGEMM = Experiment(
     _cases("matmul_double.diesel", PRODUCT), ("gpu",), 30.0,
     _totals(
         {WINS: "47 of 100", LEAST: "0.8", HIGHEST: "2.59"},
-        {WINS: "38 of 100", "above 0.75": "96 of 100", HIGHEST: "3.5"}, PRODUCT,
+        {WINS: "38 of 100", HIGHEST: "3.5"}, PRODUCT,
     ),
-    _DRAWN, seconds=0.6,
+    (*_DRAWN, "On Volta 96 of the paper's ratios are above 0.75."), seconds=0.6,
 )  # fmt: skip
 LAYER = Experiment(
     "diesel-layer", DIESEL, "figure 13",

@@ -63,8 +63,9 @@ class CaseTime:
 @dataclass(frozen=True, slots=True)
 class Reproduction:
     """An experiment on one device. title, kind: of the device. versions: of mdh and the libraries. command:
-    how it was measured. date: ISO. load: the machine's average load before, by processor; None: not known.
-    clock: `device` or `wall`, ours. wrong: whether a result was wrong. totals: see there."""
+    how it was measured. date: ISO; empty for a result that was read from a `page` of measurements. load: the
+    machine's average load before, by processor; None: not known. clock: `device` or `wall`, ours. wrong:
+    whether a result was wrong. totals: see there."""
 
     experiment: str
     device: str
@@ -79,6 +80,7 @@ class Reproduction:
     load: float | None = None
     wrong: bool = False
     totals: tuple[PeerTotal, ...] = ()
+    page: str = ""
 
     @property
     def measured(self) -> tuple[CaseTime, ...]:

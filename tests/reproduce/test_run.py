@@ -132,3 +132,10 @@ def test_a_page_of_measurements_is_read() -> None:
     assert (tmm.name, tmm.best and tmm.best.name) == ("tmm 128,32,256", "torch")
     text = (build_reproduction.ROOT / "artifacts/h200/tc.md").read_text(encoding="utf-8")
     assert f"geometric mean {totals(result, BEST)['geometric mean']} over 12 kernels" in text
+
+
+@pytest.mark.parametrize("word", ["-5", "abc", "nan", "inf"])
+def test_minutes_are_a_number(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["reproduce", "tc-table", "--device", "c", "--minutes", word]) == 2
+    said = capsys.readouterr().err
+    assert f"`{word}` is no value of --minutes" in said and "whole number" not in said
