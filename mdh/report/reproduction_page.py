@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from mdh.report.reproduction_text import (
+    AS_WRITTEN,
     Column,
     absences,
     columns_of,
@@ -81,6 +82,11 @@ def _section(one: Experiment, results: Sequence[Reproduction]) -> list[str]:
     return lines
 
 
+def _short(found: Reproduction) -> str:
+    """The device without what its driver says of itself."""
+    return found.title.partition(" (")[0]
+
+
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
@@ -98,7 +104,8 @@ def _rows(one: Experiment, results: Sequence[Reproduction]) -> list[str]:
     head = [f"paper, {machine.name}: {against}" for machine, against in columns]
     written = [c.written[0] for c in one.cases if c.written]
     for found in results:
-        head += [f"{found.title}: mdh", "best peer", "peer / mdh", *(["as written / mdh"] if written else [])]
+        head += [f"{_short(found)}: mdh", "best peer", "peer / mdh"]
+        head += [f"{AS_WRITTEN} / mdh"] if written else []
     lines = [f"| case | {' | '.join(head)} |", "|---|" + "---:|" * len(head)] if head else []
     for case in one.cases if head else ():
         cells = [_figure(case, column) for column in columns]
@@ -142,7 +149,7 @@ def _totals(one: Experiment, results: Sequence[Reproduction]) -> list[str]:
     peers = [n for n in named if any(totals(r, n) for r in results)]
     if not peers:
         return []
-    head = [*(f"paper, {m.name}" for m in machines), *(r.title for r in results)]
+    head = [*(f"paper, {m.name}" for m in machines), *map(_short, results)]
     lines = [f"| peer / mdh | {' | '.join(head)} |", "|---|" + "---:|" * len(head)]
     for peer in peers:
         ours = [(totals(r, peer), totals(r, peer, cold=True)) for r in results]

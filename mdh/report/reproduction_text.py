@@ -10,6 +10,8 @@ from mdh.wording import plural
 BUSY = 0.5
 """Processes for each processor from which on a machine was busy."""
 _KINDS = {"gpu": "GPU", "cpu": "CPU"}
+AS_WRITTEN = "as written"
+"""A schedule that a paper has printed."""
 _NONE = "-"
 Column = tuple[PaperMachine, str]
 """A machine of a paper, and what the paper compares with."""
@@ -85,9 +87,11 @@ def figure_of(case: Case, column: Column) -> Figure | None:
 def _table(experiment: Experiment, found: Reproduction) -> list[str]:
     columns = columns_of(experiment, found.kind)
     peers = list(dict.fromkeys(p.name for t in found.measured for p in t.peers if p.seconds is not None))
+    written = {name for c in experiment.cases for name in c.written}
+    titles = [AS_WRITTEN if name in written else name for name in peers]
     rows = [
         ("", *(machine.name for machine, _ in columns), *("here" for _ in peers), "here", "best", ""),
-        ("", *(against for _, against in columns), *peers, "mdh", "/ mdh", "schedule"),
+        ("", *(against for _, against in columns), *titles, "mdh", "/ mdh", "schedule"),
     ]
     cases = {c.name: c for c in experiment.cases}
     for time in found.measured:
