@@ -29,7 +29,8 @@ A result is compared with a reference before anything is timed. Ours is the fast
 with mdh for the case and of the one that mdh derives. All work on the same random arrays. A ratio is the
 peer's time over ours: above 1 mdh is faster. *Paper* is the same ratio there: what the paper compares with
 over the paper's compiler. The machines, libraries and their versions are others than the papers', so the
-ratios are to be seen side by side, and are not the same measurement.
+ratios are to be seen side by side, and are not the same measurement. Results of a CPU that others used at the
+time are left out.
 """
 
 

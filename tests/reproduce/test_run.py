@@ -139,3 +139,14 @@ def test_minutes_are_a_number(word: str, capsys: pytest.CaptureFixture[str]) -> 
     assert run(["reproduce", "tc-table", "--device", "c", "--minutes", word]) == 2
     said = capsys.readouterr().err
     assert f"`{word}` is no value of --minutes" in said and "whole number" not in said
+
+
+def test_of_two_results_the_one_with_more_cases_is_shown() -> None:
+    def result(count: int, date: str, load: float = 0.0) -> Reproduction:
+        cases = tuple(CaseTime(str(n), 1.0, "default") for n in range(count))
+        return Reproduction("x", "c", "a CPU", "cpu", "mdh", date, cases, load=load)
+
+    whole, part, again = result(3, "first"), result(2, "second"), result(3, "third")
+    assert build_reproduction.chosen([whole, part]) == [whole]
+    assert build_reproduction.chosen([whole, part, again]) == [again]
+    assert build_reproduction.chosen([result(3, "busy", 4.0)]) == []
