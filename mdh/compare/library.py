@@ -35,7 +35,7 @@ class Bound:
     note: str = ""
 
 
-class Library(Protocol):
+class LibraryModule(Protocol):
     """A module mdh.compare.by_NAME."""
 
     def version(self) -> str:
@@ -62,7 +62,7 @@ def _place(kind: str, spec: str) -> str:
     return "cpu" if kind == "cpu" else spec.partition(":")[0]
 
 
-def open_library(name: str, kind: str, spec: str) -> Library:
+def open_library(name: str, kind: str, spec: str) -> LibraryModule:
     """A library for a device. kind: `cpu` or `gpu`; spec: the device's name. Raises UnfitError."""
     if not computes_on(name, kind, spec):
         where = " or ".join(_WHERE[there] for there in _ON[name])
@@ -72,11 +72,13 @@ def open_library(name: str, kind: str, spec: str) -> Library:
         found.version()
     except (ImportError, OSError) as error:
         raise UnfitError(f"{name} is not installed: {error}") from None
-    library: Library = found
+    library: LibraryModule = found
     return library
 
 
-def bound_call(library: Library, peer: Peer, values: Mapping[str, Array | int | float], place: str) -> Bound:
+def bound_call(
+    library: LibraryModule, peer: Peer, values: Mapping[str, Array | int | float], place: str
+) -> Bound:
     """The named computation of a peer. Raises UnfitError where the library has none of that name."""
     caller: Any = library
     try:
