@@ -78,6 +78,7 @@ _AGAINST = {"cuBLAS": "torch", "calls apart": "apart", "a fused call": "fused"}
 """What the page compares with, and the peer's name in the experiment: cuBLAS is called by torch."""
 _BENCHED = (
     Measured("artifacts/h200/bench.md", _PLAIN),
+    Measured("artifacts/h200/mlp3.md", {"tc-table": {"MLP3 128": "MLP3 128-64-32-2"}}),
     Measured("artifacts/h200/constants.md", _SPARSE),
     Measured("artifacts/h100/constants.md", _SPARSE),
 )
@@ -224,10 +225,23 @@ def results() -> list[Reproduction]:
     """Of the pages, then the stored ones."""
     found = [tc_result(f"artifacts/{gpu}/tc.md") for gpu in ("h200", "h100")]
     found += [r for gpu in ("h200", "h100") for r in diesel_results(f"artifacts/{gpu}/diesel.md")]
-    found += [r for page in _BENCHED for r in bench_results(page)]
+    found = joined([*found, *(r for page in _BENCHED for r in bench_results(page))])
     found += [listing_result("artifacts/listing1_cuda.md")]
     found += cpu_results("artifacts/cpu.md")
     return chosen([*found, *read_results(sorted(STORED.glob("*.json")))])
+
+
+def joined(found: Sequence[Reproduction]) -> list[Reproduction]:
+    """One result of an experiment on a machine, where several pages have cases of it."""
+    out: dict[tuple[str, str], Reproduction] = {}
+    for one in found:
+        first = out.setdefault((one.experiment, one.title), one)
+        if first is not one:
+            out[one.experiment, one.title] = replace(
+                first, cases=(*first.cases, *one.cases), page=f"{first.page} {one.page}",
+                command=f"{first.command}` and `{one.command}",
+            )  # fmt: skip
+    return list(out.values())
 
 
 def chosen(found: Sequence[Reproduction]) -> list[Reproduction]:

@@ -21,7 +21,7 @@ from mdh.ending import CODES
 from mdh.report.reproduction_json import experiment_json, left_out_json, reproduction_json
 from mdh.report.reproduction_page import reproduction_page
 from mdh.report.reproduction_text import absences, list_text, reproduction_text, summary
-from mdh.reproduce.run import Order
+from mdh.reproduce.run import ExperimentOrder
 from mdh.reproduce.run import reproduce as measured
 from mdh.reproduce.table import EXPERIMENTS, LEFT_OUT, experiment_called, left_out_called, names
 from mdh.results.experiment import Experiment
@@ -78,7 +78,7 @@ def main(
         raise line.fail("F107", f"`{minutes}` is no value of --minutes", "--minutes", help="give a number")
     if out is not None:
         demand_writable(line, out)
-    order = Order(
+    order = ExperimentOrder(
         experiment, device_or_default(device), experiment.minutes if minutes is None else minutes,
         line.source.text,
     )  # fmt: skip
@@ -99,7 +99,7 @@ def main(
     raise typer.Exit(WRONG_RESULT if found.wrong else 0)
 
 
-async def _run(order: Order, interrupt: Interrupt) -> Reproduction:
+async def _run(order: ExperimentOrder, interrupt: Interrupt) -> Reproduction:
     with on_signals(interrupt, partial(ending, done="measured")):
         return await measured(order, interrupt, log, live)
 

@@ -96,7 +96,7 @@ def _measured(one: Experiment, found: Reproduction) -> str:
     """The machine, the date or the page of measurements, the command and the versions."""
     versions = [", ".join(found.versions)] if found.versions else []
     count = f"{len(found.measured)} of {plural(len(one.cases), 'case')} by `{found.command}`"
-    when = f"[{found.page}](../../{found.page})" if found.page else found.date
+    when = ", ".join(f"[{page}](../../{page})" for page in found.page.split()) or found.date
     return f"{found.title}, {when}: {'; '.join([count, *versions, *remarks_of(one, found)])}."
 
 

@@ -39,7 +39,7 @@ _LEAST = 3.0
 
 
 @dataclass(frozen=True)
-class Order:
+class ExperimentOrder:
     """An experiment to be measured. minutes: after them no case goes on. command: as it was typed."""
 
     experiment: Experiment
@@ -50,8 +50,8 @@ class Order:
 
 
 @dataclass(frozen=True)
-class _Work:
-    order: Order
+class _Measuring:
+    order: ExperimentOrder
     machine: Machine
     target: str
     end: float
@@ -77,13 +77,15 @@ def _minutes(minutes: float) -> str:
     return f"{minutes:g} minute{'' if minutes == 1 else 's'}"
 
 
-async def reproduce(order: Order, interrupt: Interrupt, say: Say, watched: Watched) -> Reproduction:
+async def reproduce(order: ExperimentOrder, interrupt: Interrupt, say: Say, watched: Watched) -> Reproduction:
     """The result on the order's device. A case that cannot be measured says why. Raises Failed D1xx for a
     device that is not there."""
     experiment, begun = order.experiment, monotonic()
     device = open_device(order.device)
     load = _load()
-    work = _Work(order, device.machine, device.target, begun + 60 * order.minutes, interrupt, say, watched)
+    work = _Measuring(
+        order, device.machine, device.target, begun + 60 * order.minutes, interrupt, say, watched
+    )
     timer = asyncio.get_running_loop().call_later(60 * order.minutes, interrupt.event.set)
     found, versions, clock, wrong = list[CaseTime](), dict[str, None](), "", False
     try:
@@ -112,7 +114,7 @@ def _load() -> float | None:
         return None
 
 
-async def _case(work: _Work, case: Case) -> tuple[CaseTime, tuple[Row, ...]]:
+async def _case(work: _Measuring, case: Case) -> tuple[CaseTime, tuple[Row, ...]]:
     if work.over:
         return CaseTime(case.name, why=work.over), ()
     try:
@@ -131,7 +133,7 @@ def _quiet(_: str) -> None:
     """The rounds of one case are no news."""
 
 
-def _need(program: Program, work: _Work, schedules: int, libraries: int) -> float:
+def _need(program: Program, work: _Measuring, schedules: int, libraries: int) -> float:
     """About the seconds that a case takes, if its arithmetic runs at the machine's peak."""
     computed = sum(map(operations, program.stages))
     tensor_cores = LANGUAGES[work.target].tensor_cores
@@ -140,7 +142,7 @@ def _need(program: Program, work: _Work, schedules: int, libraries: int) -> floa
     return _LEAST + once * (_LAUNCHES * schedules + _CALLS * libraries + _REFERENCE)
 
 
-def _task(work: _Work, case: Case) -> Task:
+def _task(work: _Measuring, case: Case) -> Task:
     """The comparison that measures a case. Raises Failed for a program or a schedule that cannot be read."""
     order, kind = work.order, work.machine.kind
     source, defines = source_of(case), defines_of(case)

@@ -63,9 +63,9 @@ class CaseTime:
 @dataclass(frozen=True, slots=True)
 class Reproduction:
     """An experiment on one device. title, kind: of the device. versions: of mdh and the libraries. command:
-    how it was measured. date: ISO; empty for a result that was read from a `page` of measurements. load: the
-    machine's average load before, by processor; None: not known. clock: `device` or `wall`, ours. wrong:
-    whether a result was wrong. totals: see there."""
+    how it was measured. date: ISO; empty for a result that was read from pages of measurements, whose paths
+    `page` has. load: the machine's average load before, by processor; None: not known. clock: `device` or
+    `wall`, ours. wrong: whether a result was wrong. totals: see there."""
 
     experiment: str
     device: str

@@ -14,7 +14,7 @@ from mdh.diagnostics import Failed
 from mdh.report.reproduction_json import reproduction_json
 from mdh.report.reproduction_page import reproduction_page
 from mdh.report.reproduction_text import reproduction_text
-from mdh.reproduce.run import Order, reproduce
+from mdh.reproduce.run import ExperimentOrder, reproduce
 from mdh.reproduce.stored import read_results
 from mdh.reproduce.table import EXPERIMENTS, LEFT_OUT, experiment_called
 from mdh.results.comparison import Peer
@@ -46,7 +46,9 @@ def _small(case: Case, most: int) -> Case:
 
 
 def _ran(one: Experiment, minutes: float) -> Reproduction:
-    return asyncio.run(reproduce(Order(one, "c", minutes, "mdh reproduce"), Interrupt(), str, _unseen))
+    return asyncio.run(
+        reproduce(ExperimentOrder(one, "c", minutes, "mdh reproduce"), Interrupt(), str, _unseen)
+    )
 
 
 def test_an_experiment_runs_here(tmp_path: Path) -> None:
@@ -87,7 +89,7 @@ def test_what_is_not_measured_is_named(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_a_device_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(Failed):
-        asyncio.run(reproduce(Order(EXPERIMENTS[0], "cuda:99", 1.0), Interrupt(), str, _unseen))
+        asyncio.run(reproduce(ExperimentOrder(EXPERIMENTS[0], "cuda:99", 1.0), Interrupt(), str, _unseen))
     assert run(["reproduce", "tc-table", "--device", "cuda:99"]) == 1
     assert "[D1" in capsys.readouterr().err
     assert run(["reproduce", "tc-table", "--device", "gpu"]) == 2
@@ -126,7 +128,7 @@ def test_the_page_of_the_site_has_the_last_results() -> None:
 
 def test_a_page_of_measurements_is_read() -> None:
     """By its own summary, which it computes from more digits."""
-    (result,) = (r for r in build_reproduction.results() if r.experiment == "tc-table" and "H200" in r.title)
+    result = build_reproduction.tc_result("artifacts/h200/tc.md")
     assert len(result.measured) == 12 and len(result.cases) == 12
     tmm = result.cases[0]
     assert (tmm.name, tmm.best and tmm.best.name) == ("tmm 128,32,256", "torch")
