@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.calling import finish_of
 from bench.cases import program_of, written
 from bench.cpu import by_gcc, by_numpy, einsum_table, ours, table
 from bench.cpu.aims import short
@@ -16,6 +15,7 @@ from bench.cpu.sums import sum_of
 from bench.cpu.turns import Pairs, Result, Settings
 from bench.cpu.worker import Turn
 from bench.einsums import einsums, flops_of, touched_bytes
+from mdh.compare.calling import finish_of
 from mdh.frontend.c.read import read_program
 from mdh.reference import evaluate
 from tests.support.arrays import random_arrays as small_arrays

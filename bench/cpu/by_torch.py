@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from bench.calling import Call, Kept
 from bench.cases import Contraction, contraction_of
 from bench.cpu.data import Arrays
-from bench.torch_calls import CALLS, Tensors, conv_parts, functional, grouped_parts, layer, torch
+from mdh.compare.calling import Call, Kept
+from mdh.compare.torch_calls import CALLS, Tensors, conv, grouped, layer, torch
 
 
 def version() -> str:
@@ -40,21 +40,9 @@ def _batched_t(t: Tensors) -> Call:
     return lambda: torch.bmm(t["A"], right, out=t["C"])
 
 
-def _conv(t: Tensors) -> Call:
-    """Channels last as in C, the filters laid out once before."""
-    image, filters, out, options = conv_parts(t)
-    filters = filters.contiguous(memory_format=torch.channels_last)
-    return Kept(lambda: functional.conv2d(image, filters, **options), out.copy_)
-
-
-def _grouped(t: Tensors) -> Call:
-    image, filters, put, options = grouped_parts(t)
-    return Kept(lambda: functional.conv2d(image, filters, **options), put)
-
-
 _CALLS: dict[str, Callable[[Tensors], Call]] = {
     **CALLS, "matmul_init": _product, "matmul_double": _product, "batched_matmul": _product,
     "matvec": _product, "matmul_t": lambda t: lambda: torch.mm(t["B"], t["A"], out=t["C"]),
     "batched_matmul_t": _batched_t, "dot": lambda t: lambda: t["C"].copy_(torch.dot(t["A"], t["B"])),
-    "matmul_bias_relu": layer, "conv2d": _conv, "conv2d_56": _conv, "grouped_conv": _grouped,
+    "matmul_bias_relu": layer, "conv2d": conv, "conv2d_56": conv, "grouped_conv": grouped,
 }  # fmt: skip

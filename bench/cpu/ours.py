@@ -4,9 +4,9 @@ also as Python calls them."""
 from pathlib import Path
 
 import mdh
-from bench.calling import Kept
 from bench.cases import Contraction
 from bench.cpu.data import Arrays
+from mdh.compare.calling import Kept
 from mdh.device.protocols import BoundCall, Device
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from bench.calling import finish_of
 from bench.cases import program_of, written
 from bench.cpu import by_numpy
 from bench.cpu.cases import Case
@@ -17,6 +16,7 @@ from bench.cpu.data import moved_bytes, random_arrays
 from bench.cpu.load import Meter
 from bench.cpu.roof import Rates
 from bench.cpu.worker import CALL, Turn, serve, serve_roof
+from mdh.compare.calling import finish_of
 from mdh.compare.calm import calm
 
 PAUSE = 0.004

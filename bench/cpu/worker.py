@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from bench.calling import Call, finish_of
 from bench.cases import program_of, written
 from bench.cpu import by_gcc, by_mkl, by_numpy, ours
 from bench.cpu.cases import Case
@@ -19,6 +18,7 @@ from bench.cpu.data import Arrays, random_arrays
 from bench.cpu.roof import Rates, Roof
 from mdh.compare import by_mkl as mkl
 from mdh.compare.by_numpy import version as numpy_version
+from mdh.compare.calling import Call, finish_of
 from mdh.compare.calm import calm
 from mdh.device.api import open_device
 from mdh.diagnostics import Failed

@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
-from bench.calling import Call, Kept
 from bench.gpu.cases import Case
 from bench.gpu.clock import Made, made
 from bench.gpu.gpu import Tensors, functional, torch
-from bench.torch_calls import LAYERS, mlp3, normalised
+from mdh.compare.calling import Call, Kept
+from mdh.compare.torch_calls import LAYERS, mlp3, normalised
 
 Form = tuple[Callable[..., Any], tuple[str, ...], tuple[str, ...]]
 """A function of arrays, their names, and those of its results."""

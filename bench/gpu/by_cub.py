@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.calling import Call
 from bench.gpu.cases import Case
 from bench.gpu.clock import Made
 from bench.gpu.gpu import PLACE, Tensors, torch
+from mdh.compare.calling import Call
 
 _ARRAYS = {
     "prefix_sum": ("scan", "A", "S"),

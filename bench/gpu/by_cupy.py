@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
-from bench.calling import Call, Kept
 from bench.gpu.cases import Case
 from bench.gpu.clock import Made, made
 from bench.gpu.gpu import Tensors, cupy
+from mdh.compare.calling import Call, Kept
 
 PAIR = 2
 """Factors of the contractions that cuTENSOR has a call for."""

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bench.calling import Call
 from bench.cases import constants_of
 from bench.gpu.cases import Case
 from bench.gpu.clock import Made
 from bench.gpu.gpu import Tensors, cupy
+from mdh.compare.calling import Call
 
 _THREADS = 128
 

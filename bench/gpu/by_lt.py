@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from bench.calling import Call
 from bench.gpu import lt_types as lt
 from bench.gpu.cases import TF32, Case
 from bench.gpu.clock import Made, quick
 from bench.gpu.gpu import PLACE, Tensors, torch
 from bench.gpu.outcome import Algorithms
+from mdh.compare.calling import Call
 
 _ASKED, _DRAWN, _LOOKED, _FINAL = 64, 160, 6000, 4
 """Algorithms asked of the heuristic, drawn, looked at to draw them, and timed again."""

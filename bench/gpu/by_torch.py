@@ -6,29 +6,35 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from bench.calling import Call, Kept, finish_of
 from bench.cases import Contraction
-from bench.cpu.by_numpy import WEIGHTS
 from bench.gpu.cases import Case
 from bench.gpu.clock import Made, made, quick
 from bench.gpu.gpu import PLACE, Tensors, functional, torch
-from bench.torch_calls import (
+from mdh.compare.calling import Call, Kept, finish_of
+from mdh.compare.torch_calls import (
     CALLS,
     LAYERS,
+    apart,
     conv_parts,
+    dot,
+    fused,
     grouped_last_parts,
     grouped_parts,
     layer,
+    linkage,
+    lookups,
+    mlp1,
+    mlp1_apart,
     mlp3,
     neighbours,
     normalised,
+    outer,
 )
 
 Make = Callable[[Tensors], Call]
 Convolution = tuple[Any, Any, Callable[[Any], Any], dict[str, int]]
 """Image, filters, what puts the result into the arrays, options."""
 Form = Callable[[Tensors], Convolution]
-_CHUNK = 1024
 _SEARCHES, _PLANS, _PATIENCE = 4, (10, 20), 4.0
 """Searches among cuDNN's algorithms, which time each one once and so may miss the best; algorithms of
 the first ones and of the others; seconds after which no other one begins."""
@@ -49,7 +55,7 @@ def other(case: Case, sets: Sequence[Tensors]) -> Made | None:
     """By another way than the obvious one: the other layout for convolutions, convolution for a stencil; a
     contraction whose result stays in whatever layout the product leaves it; 8-bit floats with fast sums."""
     if case.program.startswith("giles"):
-        return made([_outer(case.program == "giles_rows", t) for t in sets])
+        return made([outer(case.program == "giles_rows", t) for t in sets])
     if c := case.contraction:
         # a sum over one array may be a view of it, where nothing is computed
         return made([_einsum(c, t, ordered=False) for t in sets]) if len(c.factors) > 1 else None
@@ -85,15 +91,6 @@ def _einsum(c: Contraction, t: Tensors, *, ordered: bool = True) -> Call:
     given = [t[name] for name in c.factors]
     plain = partial(torch.einsum, c.letters, *given)
     return Kept((lambda: plain().contiguous()) if ordered else plain, t[c.result].copy_)
-
-
-def _outer(rows: bool, t: Tensors) -> Call:
-    """All products of two inputs, then a matrix product with the constants."""
-    flat = t["C"].flatten(1)
-    if rows:
-        turned = flat.T.contiguous()
-        return lambda: torch.mm((t["A"][:, :, None] * t["B"][:, None, :]).flatten(1), turned, out=t["O"])
-    return lambda: torch.mm(flat, (t["A"][:, None, :] * t["B"][None, :, :]).flatten(0, 1), out=t["O"])
 
 
 def _product(t: Tensors) -> Call:
@@ -140,54 +137,6 @@ def _batched_t(t: Tensors) -> Call:
         return lambda: torch.mm(left, right, out=out)
     turned = t["B"].transpose(1, 2)
     return lambda: torch.bmm(t["A"], turned, out=t["C"])
-
-
-def _dense(t: Tensors) -> Call:
-    """torch's fused form, which is cuBLASLt's epilogue."""
-    bias = t["bias"].flatten()
-    return Kept(lambda: torch._addmm_activation(bias, t["A"], t["B"]), t["C"].copy_)
-
-
-def _apart(t: Tensors) -> Call:
-    """A product, a sum and a ramp, each by a call that writes its results to memory."""
-
-    def call() -> None:
-        torch.mm(t["A"], t["B"], out=t["C"])
-        t["C"].add_(t["bias"])
-        t["C"].relu_()
-
-    return call
-
-
-def _mlp1(t: Tensors) -> Call:
-    """As `_dense`, the weights transposed."""
-    turned = t["W1"].T
-    return Kept(lambda: torch._addmm_activation(t["B1"], t["I"], turned), t["O1"].copy_)
-
-
-def _mlp1_layer(t: Tensors) -> Call:
-    turned = t["W1"].T
-
-    def call() -> None:
-        torch.addmm(t["B1"], t["I"], turned, out=t["O1"])
-        t["O1"].relu_()
-
-    return call
-
-
-def _lookups(t: Tensors) -> Call:
-    """Two tables, one after the other."""
-    bag = partial(functional.embedding_bag, mode="sum")
-
-    def put(found: Any) -> None:
-        t["O1"].copy_(found[0])
-        t["O2"].copy_(found[1])
-
-    return Kept(lambda: (bag(t["I1"], t["LUT1"]), bag(t["I2"], t["LUT2"])), put)
-
-
-def _dot(t: Tensors) -> Call:
-    return Kept(lambda: torch.dot(t["A"], t["B"]), t["C"].fill_)
 
 
 def _searched(form: Form, sets: Sequence[Tensors]) -> Made:
@@ -256,22 +205,6 @@ def _histogram_added(t: Tensors) -> Call:
     return lambda: t["H"].index_add_(0, t["B"], ones)
 
 
-def _linkage(t: Tensors) -> Call:
-    def call() -> None:
-        for low in range(0, t["score"].numel(), _CHUNK):
-            part = slice(low, low + _CHUNK)
-            weight = None
-            for field, (same, different) in WEIGHTS.items():
-                equal = t[f"new_{field}"][part, None] == t[field][None, :]
-                term = torch.where(equal, same, different)
-                weight = term if weight is None else weight.add_(term)
-            best, place = torch.max(weight, dim=1)
-            t["score"][part].copy_(best)
-            t["match"][part].copy_(place)
-
-    return call
-
-
 def _softmax(t: Tensors) -> Call:
     return partial(torch.softmax, t["A"], 1, out=t["B"])
 
@@ -297,13 +230,13 @@ _CALLS: dict[str, Make] = {
     **CALLS, "matmul_bf16": _wide_product, "matmul_int8_t": _bytes_t,
     "matmul_fp8": _eighths_t, "matmul_fp8_bf16": _eighths_t, "matmul_init": _product,
     "matmul_double": _product, "matmul_half": _product, "batched_matmul_t": _batched_t,
-    "batched_matmul_t_bf16": _batched_t, "dot": _dot,
-    "matmul_bias_relu": _dense, "prl": _linkage,
+    "batched_matmul_t_bf16": _batched_t, "dot": dot,
+    "matmul_bias_relu": fused, "prl": linkage,
     "matmul_tf32": lambda t: partial(_rounded, t["A"], t["B"], t["C"]),
     "matmul_tf32_t": lambda t: partial(_rounded, t["A"], t["B"].T, t["C"]),
     "matvec": lambda t: lambda: torch.mv(t["A"], t["B"], out=t["C"]),
     "transpose": lambda t: lambda: t["B"].copy_(t["A"].T),
-    "tmm": lambda t: partial(torch.mm, t["A"], t["B"].T, out=t["C"]), "MLP1": _mlp1, "2LUT": _lookups,
+    "tmm": lambda t: partial(torch.mm, t["A"], t["B"].T, out=t["C"]), "MLP1": mlp1, "2LUT": lookups,
     "softmax": _softmax, "softmax_bf16": _softmax, "layer_norm": _normalised, "layer_norm_bf16": _normalised,
     "attention": partial(_attention, "EFFICIENT_ATTENTION"),
     "mlp3": lambda t: Kept(lambda: mlp3(*(t[n] for n in LAYERS)), t["Y"].copy_),
@@ -317,6 +250,6 @@ _FORMS: dict[str, tuple[Form, Form]] = {
 _OTHERS: dict[str, Make] = {
     "matmul_fp8": partial(_eighths_t, fast=True), "matmul_fp8_bf16": partial(_eighths_t, fast=True),
     "matmul_bias_relu": layer, "jacobi3d": _jacobi_conv, "histogram": _histogram_added,
-    "attention": partial(_attention, "MATH"), "matmul_bias_relu.diesel": _apart, "MLP1": _mlp1_layer,
+    "attention": partial(_attention, "MATH"), "matmul_bias_relu.diesel": apart, "MLP1": mlp1_apart,
 }  # fmt: skip
 """By the program, or by the text of a language."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import Any
 
-from bench.calling import Call
 from bench.gpu.gpu import torch
 from bench.gpu.outcome import Algorithms
+from mdh.compare.calling import Call
 
 _FIRST, _MOST = 4, 4096
 """Calls of the first graph of a single call, and of a graph at most."""

@@ -11,14 +11,12 @@ from math import prod
 from bench.cases import mnk
 from bench.einsums import einsums
 from bench.gpu.cases import Case, cases
-from bench.gpu.random_cases import random_sizes
+from mdh.reproduce.sizes import diesel_sizes
 
 _ARITHMETIC = 4.0
 """Operations a byte from which on arithmetic bounds an einsum."""
 _TABLE = {"D": 64}
 _ROWS, _BAGS, _LENGTH = 10_000_000, 128, 50
-_COARSE, _FINE = 128, 32
-"""What Diesel's sizes are multiples of: large ones, and those below _COARSE."""
 
 
 def einsum_cases() -> tuple[Case, ...]:
@@ -45,7 +43,7 @@ def _tc(name: str, program: str, sizes: Mapping[str, int], flops: float, schedul
 
 def _own(program: str, *names: str) -> list[str]:
     """Schedules of programs that have no twin in C."""
-    return [f"bench/gpu/schedules/{program}/{name}.mdh" for name in names]
+    return [f"mdh/reproduce/schedules/{program}/{name}.mdh" for name in names]
 
 
 def _transposed() -> list[Case]:
@@ -109,17 +107,6 @@ def diesel_cases() -> tuple[Case, ...]:
             label, flops = f"Diesel {name} {number:02} {m}x{n}x{k}", 2.0 * m * n * k
             out.append(Case(label, program, mnk(m, n, k), flops, language="diesel", limit=60.0))
     return tuple(out)
-
-
-def diesel_sizes() -> list[tuple[int, int, int]]:
-    """The paper draws 100 from 32 to 16384 and does not list them. These are the random sizes of the other
-    pages, rounded as the paper rounds: to multiples of 128, those below 128 of 32."""
-    return [(_rounded(m), _rounded(n), _rounded(k)) for m, n, k in random_sizes()]
-
-
-def _rounded(size: int) -> int:
-    step = _FINE if size < _COARSE else _COARSE
-    return round(size / step) * step
 
 
 SETS: Mapping[str, Callable[[], tuple[Case, ...]]] = {

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bench.calling import Call
 from bench.gpu.clock import Made
 from bench.gpu.gpu import PLACE, Tensors, torch
 from bench.gpu.kernels import Kernels
+from mdh.compare.calling import Call
 from mdh.device.cuda_bound import bound_launch, lay_out
 from mdh.device.cuda_driver import fill
 

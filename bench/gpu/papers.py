@@ -7,6 +7,8 @@ from typing import Any
 from bench.gpu import aims
 from bench.gpu.outcome import Result
 from bench.gpu.table import TITLES, limits_line, noise_lines, peer_cell, us
+from mdh.reproduce import tc
+from mdh.reproduce.papers import P100
 
 _METHOD = """\
 Written by `{command}`. All contestants work on the same random arrays in one
@@ -31,15 +33,14 @@ Elango et al., "Diesel", 2018, measures products of 100 sizes from 32 to 16384, 
 language (`inputs_c/*.diesel`), all by the schedules that mdh derives: nothing is tuned. *cuBLAS*: torch.mm.
 *apart*: a product, then the bias, then the ramp, each by a call, as the paper compares. *fused*: one call of
 cuBLASLt with its epilogue."""
-OWN = "bench/gpu/schedules/"
-TC_PAPER: Mapping[str, tuple[int, int]] = {
-    "TC tmm 128,32,256": (30, 25), "TC tmm 128,1024,1024": (108, 110), "TC tmm 128,4096,16384": (2431, 8177),
-    "TC C3 128,1000,1024": (113, 128), "TC tbmm 500,72,26,26": (192, 53),
-    "TC gconv 32,32,16,16,14,14": (1343, 321), "TC gconv 32,32,32,32,7,7": (1338, 705),
-    "TC gconv 32,32,4,4,56,56": (4106, 481), "TC gconv 32,32,8,8,28,28": (2021, 377),
-    "TC 1LUT 10^7x64": (64, 22), "TC 2LUT 10^7x64": (125, 30), "TC MLP1 128,2000,128": (133, 80),
-}  # fmt: skip
-"""Microseconds of Caffe2 and of TC."""
+OWN = "mdh/reproduce/schedules/"
+TC_PAPER: Mapping[str, tuple[float, float]] = {
+    f"TC {case.name}": (1e6 * (f.peer or 0.0), 1e6 * (f.own or 0.0))
+    for case in tc.TABLE.cases
+    for f in case.figures
+    if f.machine is P100
+}
+"""Microseconds of Caffe2 and of TC on a P100."""
 _NONE = ("–", "–")
 DIESEL_PAPER = (
     ("sgemm", "SGEMM against cuBLAS", "torch", ("52", "56"), ("0.8", "–"), ("1.73", "3.1")),
@@ -83,7 +84,7 @@ def tc_page(
 
 def _tc_row(r: Result, peers: Sequence[str], cold: bool) -> str:
     (library, theirs), best = TC_PAPER[r.case.name], r.best(cold)
-    cells = [r.case.name.removeprefix("TC "), str(library), str(theirs), f"{library / theirs:.2f}"]
+    cells = [r.case.name.removeprefix("TC "), f"{library:.0f}", f"{theirs:.0f}", f"{library / theirs:.2f}"]
     cells += [us(r.ours(cold)), f"**{best[1]:.2f}**" if best else "; ".join(r.failures())]
     cells += [peer_cell(r, p, cold) for p in peers]
     return f"| {' | '.join(cells)} | {r.schedule.removeprefix(OWN) or '(default)'} |"

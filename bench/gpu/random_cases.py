@@ -4,16 +4,14 @@ The sizes are even on a logarithmic scale, lest nearly all be large. Each kind d
 """
 
 import random
-from collections.abc import Sequence
 from functools import partial
-from math import exp, log, prod
+from math import prod
 
 from bench.cases import contraction_text, mnk
 from bench.gpu.cases import DOUBLE, LAYER, SINGLE, Case
+from mdh.reproduce.sizes import COUNT, SEED, drawn, random_sizes
 
-SEED = 2018
-RANDOM, RELU, CONVOLUTIONS, CONTRACTIONS = 100, 20, 30, 30
-_LEAST, _MOST, _STEP = 32, 16384, 32
+RANDOM, RELU, CONVOLUTIONS, CONTRACTIONS = COUNT, 20, 30, 30
 _ANY = (24, 8192)
 """Of products whose sizes are multiples of nothing."""
 _CONVOLUTION, _CONTRACTION = 4e10, 2e11
@@ -37,21 +35,11 @@ def random_cases(count: int) -> tuple[Case, ...]:
     return (*out, *convolutions()[:count], *contractions()[:count])
 
 
-def random_sizes() -> Sequence[tuple[int, int, int]]:
-    """Multiples of 32."""
-    rng = random.Random(SEED)
-
-    def size() -> int:
-        return max(_LEAST, round(_drawn(rng, _LEAST, _MOST) / _STEP) * _STEP)
-
-    return [(size(), size(), size()) for _ in range(RANDOM)]
-
-
 def any_products() -> list[Case]:
     """Of any integer sizes, by the derived schedule."""
     rng, out = random.Random(SEED + 1), list[Case]()
     for number in range(RANDOM):
-        m, n, k = (round(_drawn(rng, *_ANY)) for _ in range(3))
+        m, n, k = (round(drawn(rng, *_ANY)) for _ in range(3))
         name = f"random any {number:02} {m}x{n}x{k}"
         out.append(Case(name, "matmul_init", mnk(m, n, k), 2.0 * m * n * k, limit=60.0))
     return out
@@ -63,8 +51,8 @@ def convolutions() -> list[Case]:
     rng, out = random.Random(SEED + 2), list[Case]()
     while len(out) < CONVOLUTIONS:
         step = 8 if len(out) % 2 == 0 else 1
-        batch, side = round(_drawn(rng, 1, 32)), round(_drawn(rng, 7, 112))
-        channels, filters = (max(1, round(_drawn(rng, 3, 512) / step)) * step for _ in range(2))
+        batch, side = round(drawn(rng, 1, 32)), round(drawn(rng, 7, 112))
+        channels, filters = (max(1, round(drawn(rng, 3, 512) / step)) * step for _ in range(2))
         window, stride = rng.choice((1, 3, 3, 5, 7)), rng.choice((1, 1, 2))
         sizes = {"N": batch, "H": side, "W": side, "C": channels, "K": filters, "R": window, "S": window}
         flops = 2.0 * batch * side**2 * channels * filters * window**2
@@ -86,7 +74,7 @@ def contractions() -> list[Case]:
         names = iter("abcdefgh")
         rows, columns, summed = ([next(names) for _ in range(n)] for n in counts)
         sizes = {
-            name: max(2, round(_drawn(rng, *side) ** (1 / len(group))))
+            name: max(2, round(drawn(rng, *side) ** (1 / len(group))))
             for group, side in ((rows, (64, 4096)), (columns, (64, 4096)), (summed, (16, 1024)))
             for name in group
         }
@@ -104,7 +92,3 @@ def contractions() -> list[Case]:
             upper = {n.upper(): size for n, size in sizes.items()}
             out.append(Case(name, "contraction", upper, flops, text=text, letters=letters, limit=60.0))
     return out
-
-
-def _drawn(rng: random.Random, least: float, most: float) -> float:
-    return exp(rng.uniform(log(least), log(most)))

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench.calling import Call
 from bench.gpu.clock import Made
 from bench.gpu.gpu import PLACE, cupy, torch
+from mdh.compare.calling import Call
 
 _THREADS, _EACH, _VECTOR = 256, 4, 16
 _ROUNDS, _BLOCKS, _CHAINS = 4096, 16, 16

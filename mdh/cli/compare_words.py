@@ -23,7 +23,7 @@ from mdh.device.api import demand_spec
 from mdh.diagnostics import Failed
 from mdh.ir.program import Program
 from mdh.machine import load_machine, machine_names
-from mdh.results.comparison import Entry
+from mdh.results.comparison import Entry, Peer
 from mdh.results.trial import Job
 from mdh.schedule.cases import demand_one
 from mdh.tuner.duration import parse_duration
@@ -74,8 +74,9 @@ def task_of(request: Request, words: CompareWords) -> Task:
         request.deterministic, "", words.seed, request.allow,
     )  # fmt: skip
     place = next((p for p in words.records or () if os.path.isdir(p) or _to_come(words, p)), None)
+    peers = tuple(map(Peer.product, words.baselines))
     return Task(
-        job, program, contenders, devices, machines, words.baselines, shelf, seconds, place, words.repeat,
+        job, program, contenders, devices, machines, peers, shelf, seconds, place, words.repeat,
         command=line.source.text, drawn=words.drawn,
     )  # fmt: skip
 

@@ -61,6 +61,11 @@ def baselines(incomplete: str) -> list[str]:
     return _beginning(incomplete, import_module("mdh.compare.library").NAMES)
 
 
+def experiments(incomplete: str) -> list[str]:
+    """Of `mdh reproduce`."""
+    return _beginning(incomplete, import_module("mdh.reproduce.table").names())
+
+
 def _beginning(incomplete: str, words: Iterable[str]) -> list[str]:
     return [word for word in words if word.startswith(incomplete)]
 

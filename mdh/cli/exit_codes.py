@@ -17,13 +17,13 @@ TERMINATED = 143
 
 USAGE_CODES = frozenset(
     {"F106", "F107", "F108", "F109", "F110", "F112", "F113", "F114", "F190", "F192", "F193",
-     "F196", "F210", "F219", "D110"}
+     "F196", "F210", "F214", "F216", "F219", "D110"}
 )  # fmt: skip
 """Codes of mistakes in the words of the command line; mistakes in the named files have other codes."""
 NAMED = frozenset({"C105", "C123", "F150", "F180", "K100", "S120", "S121"})
 """Codes that are such a mistake if they point at a word of the command line."""
 
-NOTHING_CODES = frozenset({"F195", "F198", "S160", "S161"})
+NOTHING_CODES = frozenset({"F195", "F198", "F215", "S160", "S161"})
 """Codes of a search that found nothing, or has nothing to search."""
 
 

@@ -35,6 +35,7 @@ VERBS = {
     "run": "Build and run on a device, verify the result, time it.",
     "tune": "Search the holes of a schedule on a device for the fastest values.",
     "compare": "Compare schedules on devices: times, what limits them, how portable they are.",
+    "reproduce": "List tables and figures of papers, or run one again beside libraries.",
     "explain": "Show loops, layers, footprints and bytes; or the page of a diagnostic code.",
     "examples": "List the programs that come with mdh, or show one with its schedules.",
     "new": "Make a folder of your own from a program that comes with mdh.",
@@ -189,9 +190,12 @@ def _usage(line: CommandLine, error: typer.TyperException) -> Failed:
     if headline.startswith("invalid value for '-") and ("=" in word or word in line.words[:-1]):
         word, equals, value = word.partition("=")
         value = value if equals else line.words[line.words.index(word) + 1]
-        least = getattr(getattr(error, "param", None), "min", None)
+        option = getattr(error, "param", None)
+        least = getattr(option, "min", None)
+        kind = getattr(getattr(option, "type_descriptor", None), "annotation", int)
+        whole = "number" if kind is float else "whole number"
         number = "a whole number" if "integer" in headline else "another one"
-        wanted = number if least is None else f"a whole number from {least} on"
+        wanted = number if least is None else f"a {whole} from {least} on"
         return line.fail("F107", f"`{value}` is no value of {word}", value, help=f"give {wanted}")
     if not word:
         word = next((w for w in reversed(line.words) if f"`{w}`" in headline or f"({w})" in headline), "")

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from mdh.compare.calling import finish_of
 from mdh.compare.library import Bound
+from mdh.compare.numpy_calls import PEERS
 from mdh.compare.product import product
 from mdh.decompose.contraction import MatrixProduct
 from mdh.reference.numbers import Array
@@ -20,3 +22,8 @@ def version() -> str:
 def bind(what: MatrixProduct, arrays: Mapping[str, Array], place: str) -> Bound:
     call, note = product(np, what, arrays)
     return Bound(call, lambda: None, note=note)
+
+
+def named(call: str, values: Mapping[str, Array | int | float], place: str) -> Bound:
+    found = PEERS[call]({name: np.asarray(value) for name, value in values.items()})
+    return Bound(found, finish_of(found))

@@ -5,8 +5,12 @@ from importlib import import_module
 from math import prod
 from typing import Any
 
+import numpy as np
+
+from mdh.compare.calling import finish_of
 from mdh.compare.library import HOST, Bound
 from mdh.compare.product import COPIED
+from mdh.compare.torch_calls import PEERS
 from mdh.decompose.contraction import MatrixProduct, OperandView
 from mdh.device.cuda import cupy
 from mdh.device.cuda_busy import keep_busy
@@ -28,6 +32,35 @@ def bind(what: MatrixProduct, arrays: Mapping[str, Array], place: str) -> Bound:
     target = _strided(what.out, tensors).permute(what.order(what.out, "batch", "rows", "columns"))
     run = _run(what, left, right, target)
 
+    def fetch() -> None:
+        if place != "cpu":
+            arrays[what.out.buffer][...] = tensors[what.out.buffer].cpu().numpy()
+
+    in_place = target.reshape(what.shape("batch", "rows", "columns")).data_ptr() == target.data_ptr()
+    note = "" if in_place and not (moved or also) else COPIED
+    return _bound(run, fetch, place, note)
+
+
+def named(call: str, values: Mapping[str, Array | int | float], place: str) -> Bound:
+    """One of PEERS, on tensors that stay where they are."""
+    make = PEERS[call]
+    torch.set_grad_enabled(False)
+    # single precision is to mean just that, and cuDNN's fastest algorithm is to be found
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cudnn.benchmark = True
+    tensors = {name: torch.from_numpy(np.asarray(value)).to(place) for name, value in values.items()}
+    run = make(tensors)
+
+    def fetch() -> None:
+        finish_of(run)()
+        for name, value in values.items() if place != "cpu" else ():
+            if isinstance(value, np.ndarray):
+                value[...] = tensors[name].cpu().numpy()
+
+    return _bound(run, fetch, place)
+
+
+def _bound(run: Callable[[], object], fetch: Callable[[], object], place: str, note: str = "") -> Bound:
     def call() -> None:
         run()
         if place != "cpu":
@@ -44,12 +77,6 @@ def bind(what: MatrixProduct, arrays: Mapping[str, Array], place: str) -> Bound:
             end.synchronize()
             return float(start.elapsed_time(end)) * 1e-3
 
-    def fetch() -> None:
-        if place != "cpu":
-            arrays[what.out.buffer][...] = tensors[what.out.buffer].cpu().numpy()
-
-    in_place = target.reshape(what.shape("batch", "rows", "columns")).data_ptr() == target.data_ptr()
-    note = "" if in_place and not (moved or also) else COPIED
     return Bound(call, fetch, None if place == "cpu" else seconds, note)
 
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from mdh.decompose.contraction import MatrixProduct
 from mdh.reference.numbers import Array
+from mdh.results.comparison import Peer
 
 HOST = 300e-6
 """Seconds that a GPU is kept busy while a library does its part on the host, before a call is timed."""
@@ -45,10 +46,25 @@ class LibraryModule(Protocol):
         UnfitError."""
 
 
+class Caller(Protocol):
+    """A library that also knows computations by name."""
+
+    def named(self, call: str, values: Mapping[str, Array | int | float], place: str) -> Bound:
+        """The computation of this name on arrays and scalars. Raises KeyError for another name."""
+
+
+def computes_on(name: str, kind: str, spec: str) -> bool:
+    """Whether a library can compute on a device at all, installed or not."""
+    return _place(kind, spec) in _ON[name]
+
+
+def _place(kind: str, spec: str) -> str:
+    return "cpu" if kind == "cpu" else spec.partition(":")[0]
+
+
 def open_library(name: str, kind: str, spec: str) -> LibraryModule:
     """A library for a device. kind: `cpu` or `gpu`; spec: the device's name. Raises UnfitError."""
-    place = "cpu" if kind == "cpu" else spec.partition(":")[0]
-    if place not in _ON[name]:
+    if not computes_on(name, kind, spec):
         where = " or ".join(_WHERE[there] for there in _ON[name])
         raise UnfitError(f"{name} computes on {where}, and {spec} is another device")
     try:
@@ -58,3 +74,15 @@ def open_library(name: str, kind: str, spec: str) -> LibraryModule:
         raise UnfitError(f"{name} is not installed: {error}") from None
     library: LibraryModule = found
     return library
+
+
+def bound_call(
+    library: LibraryModule, peer: Peer, values: Mapping[str, Array | int | float], place: str
+) -> Bound:
+    """The named computation of a peer. Raises UnfitError where the library has none of that name."""
+    caller: Any = library
+    try:
+        bound: Bound = caller.named(peer.call, values, place)
+    except (AttributeError, KeyError):
+        raise UnfitError(f"{peer.library} has no call for this program") from None
+    return bound

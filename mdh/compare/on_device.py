@@ -105,7 +105,15 @@ async def _rows(work: DeviceWork, platform: Platform, bench: LocalBench) -> tupl
             rows[name] = Row(spec, name, RowKind.FAILED, why=failed.diagnostics[0])
     candidates = {n: candidate_of(c.plan, setting, c.values) for n, c in ready.items()}
     contest = Contest(
-        task.program, bench, spec, task.job.seed, candidates, task.libraries, task.samples, task.seconds
+        task.program,
+        bench,
+        spec,
+        task.job.seed,
+        candidates,
+        task.libraries,
+        task.samples,
+        task.seconds,
+        task.inputs,
     )
     runs = {} if work.interrupt.asked else await timed(contest, work.interrupt, work.say)
     # the roof depends on the program and the machine, whatever the schedule is

@@ -49,7 +49,7 @@ def _away(task: Task, away: Away, target: str) -> Found:
     setting = Setting(machine, target, machine.title, task.job.deterministic)
     rows = [_guess(task, name, contender, setting) for contender in task.contenders]
     note = f"{away.name} is not here, and the cost model knows schedules alone"
-    rows += [Row(name, library, RowKind.ABSENT, note=note) for library in task.libraries]
+    rows += [Row(name, peer.name, RowKind.ABSENT, note=note) for peer in task.libraries]
     return platform, compared(rows, {})
 
 

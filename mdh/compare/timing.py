@@ -10,11 +10,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 
+import numpy as np
+
 from mdh.compare.calm import calm
-from mdh.compare.library import Bound, UnfitError, open_library
+from mdh.compare.library import Bound, UnfitError, bound_call, open_library
 from mdh.decompose.contraction import contraction_of
 from mdh.diagnostics import Diagnostic, Failed
 from mdh.ir.program import Program
+from mdh.reference.numbers import Array, numpy_dtype
+from mdh.results.comparison import Peer
 from mdh.results.trial import Candidate, Effort, Limits, Outcome
 from mdh.tuner.measure.inputs import read_set
 from mdh.tuner.measure.local import LocalBench
@@ -24,10 +28,10 @@ from mdh.verify.verdict import judge
 from mdh.wording import plural
 
 ROUNDS = 3
-_INPUTS = 4
+INPUTS = 4
 """Sets of arrays for judging results before anything is timed. Two are used again in later rounds."""
-_JUDGED = 2
-"""Sets of arrays that libraries are judged on."""
+JUDGED = 2
+"""Sets of arrays that libraries are judged on: exact numbers and random ones."""
 _LIMITS = Limits(build=120.0, launch=120.0, measure=60.0, trial=300.0)
 Say = Callable[[str], None]
 
@@ -53,16 +57,17 @@ class Runs:
 @dataclass(frozen=True)
 class Contest:
     """What is timed. candidates, libraries: by the entries' names. samples: the most runs of each. seconds:
-    about how long each is timed."""
+    about how long each is timed. inputs: sets of arrays that schedules are judged on first."""
 
     program: Program
     bench: LocalBench
     spec: str
     seed: int
     candidates: Mapping[str, Candidate]
-    libraries: tuple[str, ...]
+    libraries: tuple[Peer, ...]
     samples: int
     seconds: float
+    inputs: int = INPUTS
 
 
 async def timed(contest: Contest, interrupt: Interrupt, say: Say) -> dict[str, Runs]:
@@ -82,7 +87,7 @@ async def timed(contest: Contest, interrupt: Interrupt, say: Say) -> dict[str, R
             for name, outcome in zip(pending, outcomes, strict=True):
                 _keep(runs[name], outcome)
         if number == 0 and contest.libraries:
-            expected = await unless_asked(interrupt, contest.bench.expected(_JUDGED))
+            expected = await unless_asked(interrupt, contest.bench.expected(JUDGED))
             if expected is not None:
                 libraries = await asyncio.to_thread(_opened, contest, expected, runs)
         for turn in libraries.values():
@@ -95,12 +100,14 @@ async def timed(contest: Contest, interrupt: Interrupt, say: Say) -> dict[str, R
 
 def _counted(pending: list[str], contest: Contest) -> str:
     schedules = plural(len(pending), "schedule")
-    return ", ".join([schedules, *contest.libraries])
+    return ", ".join([schedules, *(peer.name for peer in contest.libraries)])
 
 
 def _effort(contest: Contest, number: int) -> Effort:
     samples = -(-contest.samples // ROUNDS)
-    return Effort(samples, contest.seconds / ROUNDS, cold=True, inputs=_INPUTS if number == 0 else 2)
+    return Effort(
+        samples, contest.seconds / ROUNDS, cold=True, inputs=contest.inputs if number == 0 else JUDGED
+    )
 
 
 def _keep(runs: Runs, outcome: Outcome) -> None:
@@ -117,10 +124,11 @@ def _keep(runs: Runs, outcome: Outcome) -> None:
 def _opened(contest: Contest, expected: Path, runs: dict[str, Runs]) -> dict[str, "_Turn"]:
     """The libraries that know the program and were right. The others get their reason."""
     out: dict[str, _Turn] = {}
-    for name in contest.libraries:
+    for peer in contest.libraries:
+        name = peer.name
         runs[name] = Runs()
         try:
-            out[name] = _open(contest, name, expected)
+            out[name] = _open(contest, peer, expected)
             runs[name].clock = "wall" if out[name].bound.seconds is None else "device"
             runs[name].note = out[name].bound.note
         except UnfitError as unfit:
@@ -165,25 +173,39 @@ class _Turn:
         return perf_counter() - start
 
 
-def _open(contest: Contest, name: str, expected: Path) -> _Turn:
+def _open(contest: Contest, peer: Peer, expected: Path) -> _Turn:
     """A library, judged like schedules but on fewer sets of arrays. Raises UnfitError, Failed N1xx."""
-    what = contraction_of(contest.program)
-    if isinstance(what, str):
-        raise UnfitError(f"{name} knows products alone, and `{contest.program.name}` is none: {what}")
+    what = "" if peer.call else contraction_of(contest.program)
+    if isinstance(what, str) and not peer.call:
+        raise UnfitError(f"{peer.name} knows products alone, and `{contest.program.name}` is none: {what}")
     kind = contest.bench.ground.machine.kind
-    library = open_library(name, kind, contest.spec)
+    library = open_library(peer.library, kind, contest.spec)
     place = "cpu" if kind == "cpu" else contest.spec
     turn = None
-    for number in range(_JUDGED):
+    for number in range(JUDGED):
         inputs = read_set(contest.program, contest.seed, number, expected)
         held = {n: guarded(a) for n, a in inputs.before.items()}
-        bound = library.bind(what, {n: g.array for n, g in held.items()}, place)
+        arrays = {n: g.array for n, g in held.items()}
+        if isinstance(what, str):
+            values = {**_constants(contest.program), **inputs.scalars, **arrays}
+            bound = bound_call(library, peer, values, place)
+        else:
+            bound = library.bind(what, arrays, place)
         bound.call()
         bound.fetch()
         found = judge(contest.program, inputs.before, held, inputs.want)
         if found:
             raise Failed(*found)
         version = library.version()
-        turn = _Turn(name, replace(bound, note="; ".join(w for w in (version, bound.note) if w)), held)
+        turn = _Turn(peer.name, replace(bound, note="; ".join(w for w in (version, bound.note) if w)), held)
     assert turn is not None
     return turn
+
+
+def _constants(program: Program) -> dict[str, Array]:
+    """The arrays whose values the program holds itself."""
+    return {
+        b.name: np.array(b.values, numpy_dtype(b.dtype)).reshape(b.shape)
+        for b in program.buffers
+        if b.values is not None
+    }

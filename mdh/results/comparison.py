@@ -30,6 +30,22 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class Peer:
+    """What a library computes beside the schedules. name: of its row. library: `numpy`, `torch`, `mkl` or
+    `cublas`. call: the name that mdh has for a computation by it; empty: the product that is recognised in
+    the program."""
+
+    name: str
+    library: str
+    call: str = ""
+
+    @classmethod
+    def product(cls, library: str) -> "Peer":
+        """The product of a program, in a row called like the library."""
+        return cls(library, library)
+
+
+@dataclass(frozen=True, slots=True)
 class Platform:
     """A device here, or a machine that is known only by its file.
 

@@ -133,6 +133,11 @@ def schedule_called(name: str) -> ShippedSchedule | None:
     return next((s for s in schedules() if s.name == name), None)
 
 
+def schedule_path(name: str) -> Path:
+    """Of a schedule in the shipped folder, also of one that was published in a paper: `published/…`."""
+    return _SCHEDULES / f"{name}.mdh"
+
+
 def near_examples(word: str, most: int = 3) -> tuple[str, ...]:
     """The names of programs that a wrong word, with or without an ending, may have meant, nearest first."""
     ending = next((e for e in _ENDINGS if word.lower().endswith(e)), "")

@@ -16,7 +16,7 @@ from mdh.compare.timing import ROUNDS, Contest, Runs, timed
 from mdh.diagnostics import Failed, fail
 from mdh.frontend.c.read import read_program
 from mdh.machine import load_machine
-from mdh.results.comparison import RowKind
+from mdh.results.comparison import Peer, RowKind
 from mdh.results.trial import Candidate, Effort, Failure, Limits, Outcome
 from mdh.source import Source
 from mdh.tuner.measure.bench import Ground
@@ -68,7 +68,8 @@ def _right(seconds: float) -> Outcome:
 
 def _timed(bench: ToldBench, libraries: tuple[str, ...] = ()) -> dict[str, Runs]:
     candidates = {name: Candidate(name, "") for name in bench.told}
-    contest = Contest(PROGRAM, cast("LocalBench", bench), "c", 0, candidates, libraries, 9, 0.1)
+    peers = tuple(map(Peer.product, libraries))
+    contest = Contest(PROGRAM, cast("LocalBench", bench), "c", 0, candidates, peers, 9, 0.1)
     return asyncio.run(timed(contest, bench.interrupt or Interrupt(), lambda _: None))
 
 

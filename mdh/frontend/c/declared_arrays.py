@@ -9,7 +9,7 @@ from mdh.frontend.c.ctypes_of import dimensions, is_const
 from mdh.frontend.c.declared_tables import first_extent, flattened, is_written, read_table
 from mdh.frontend.c.lift_expr import lift, lift_as
 from mdh.frontend.c.record import record
-from mdh.frontend.c.scope import NameScope, Rows
+from mdh.frontend.c.scope import NameScope, LocalRows
 from mdh.frontend.statements import Array, gathers
 from mdh.frontend.typing_rules import convert
 from mdh.ir.dtype import I32, DType
@@ -39,7 +39,7 @@ def declare_array(node: c_ast.Decl, rest: list[c_ast.Node], dtype: DType, scope:
         scope.declare(node.name)
         name = fresh(node.name, scope.taken)
         scope.held.add(name)
-        scope.rows[node.name] = Rows(name, tuple(Var(v.name) for v in scope.loops))
+        scope.rows[node.name] = LocalRows(name, tuple(Var(v.name) for v in scope.loops))
     scope.taken.add(name)
     scope.arrays[name] = Array(name, dtype, (*before, *shape), False, True, span)
     if node.init is not None:

@@ -30,7 +30,7 @@ class Local:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class LocalRows:
     """An array that is local to loops: the part of the array `name` that the iteration has for itself. index:
     its first subscripts, which say the iteration."""
 
@@ -55,7 +55,7 @@ class NameScope:
     unset: list[tuple[str, str, Span]] = field(default_factory=list)
     """Reads in loops of arrays of the function's own that nothing has been stored in yet: (array, name,
     place)."""
-    rows: dict[str, Rows] = field(default_factory=dict)
+    rows: dict[str, LocalRows] = field(default_factory=dict)
     """Arrays that are declared inside of loops."""
     last: dict[str, Local] = field(default_factory=dict)
     """Locals whose values at the end of the current loop's body are their values after the loop."""
