@@ -9,7 +9,7 @@ from mdh.frontend.c.ctypes_of import dimensions, is_const
 from mdh.frontend.c.declared_tables import first_extent, flattened, is_written, read_table
 from mdh.frontend.c.lift_expr import lift, lift_as
 from mdh.frontend.c.record import record
-from mdh.frontend.c.scope import NameScope, LocalRows
+from mdh.frontend.c.scope import LocalRows, NameScope
 from mdh.frontend.statements import Array, gathers
 from mdh.frontend.typing_rules import convert
 from mdh.ir.dtype import I32, DType
