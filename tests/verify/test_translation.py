@@ -62,7 +62,12 @@ def test_planted_faults_are_found(fault: str) -> None:
                 small = small_program(pre, read_bound(pre))
             except Failed:
                 continue
-            if small is not None and difference(small) is not None:
+            try:
+                found = small is not None and difference(small) is not None
+            except KeyError:
+                # a stage that left its loop reads a counter that there is not
+                found = True
+            if found:
                 return
     pytest.fail("no program shows it")
 
