@@ -7,7 +7,7 @@ from typing import Any
 
 from mdh.frontend import repair, turning, widening
 from mdh.frontend.c import best, branches, declared_arrays
-from mdh.frontend.c.scope import Rows
+from mdh.frontend.c.scope import LocalRows
 from mdh.frontend.statements import Assign
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Const
@@ -15,9 +15,9 @@ from mdh.ir.expr import Const
 Patch = tuple[Any, str, Any]
 
 
-def _one_row(name: str, index: Any) -> Rows:
+def _one_row(name: str, index: Any) -> LocalRows:
     """All iterations of the innermost loop share an array."""
-    return Rows(name, (*index[:-1], Const(0, I32)))
+    return LocalRows(name, (*index[:-1], Const(0, I32)))
 
 
 def _nothing_before() -> list[Patch]:
@@ -41,7 +41,7 @@ def _without_middle() -> list[Patch]:
 
 
 NATURAL_FAULTS: dict[str, Callable[[], list[Patch]]] = {
-    "iterations share what is local to them": lambda: [(declared_arrays, "Rows", _one_row)],
+    "iterations share what is local to them": lambda: [(declared_arrays, "LocalRows", _one_row)],
     "a wider array begins empty": _nothing_before,
     "a wider array is moved by one": _moved_back,
     "a record's values are read before it stores any": lambda: [
