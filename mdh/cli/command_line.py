@@ -37,6 +37,11 @@ class CommandLine:
         return sys.stdin.buffer.read(max(C_LIMIT, SCHEDULE_LIMIT) + 1)
 
     @cached_property
+    def remarked(self) -> set[str]:
+        """The words that a remark was made about; a command may read them several times."""
+        return set()
+
+    @cached_property
     def _masked(self) -> tuple[str, ...]:
         return tuple(masked_word(w, place=p) for w, p in zip(self.words, places(self.words), strict=True))
 

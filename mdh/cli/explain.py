@@ -160,8 +160,10 @@ def _explain_plan(
         write_picture(request, svg, plan)
     if json:
         show_json(ok("explain", **as_json(explain_plan(plan, module)), schedule=plan.text))
-    else:
+    elif html is None and svg is None:
         show(plan_text(plan, module))
+    else:
+        show("".join(f"{path}\n" for path in (html, svg) if path is not None))
 
 
 def _explain_cases(request: Request, trace: Trace, table: Table, json: bool) -> None:

@@ -10,7 +10,7 @@ from mdh.cli.console import log
 from mdh.cli.files import read_program, read_schedule
 from mdh.cli.options import Request
 from mdh.cli.trace import Trace
-from mdh.cli.values import at_define, parse_defines, parse_sets
+from mdh.cli.values import at_define, parse_defines, parse_sets, say_ones
 from mdh.device.api import open_device
 from mdh.device.faults import faults_of
 from mdh.device.machines import machine_called
@@ -50,6 +50,7 @@ def load_program(request: Request, trace: Trace, ranges: Sequence[OpenSize] = ()
     line = request.line
     source = read_program(line, request.file)
     defines = defines_of(request)
+    say_ones(line, request.defines, source)
     for word in request.allow:
         at_word(line, word, partial(consented, (word,)))
     return at_define(

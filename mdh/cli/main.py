@@ -18,9 +18,18 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from mdh.cli.command_line import CommandLine, without_quiet
-from mdh.cli.console import MOST_IN_JSON, capped, lost_output, remarks, report, show, show_json
+from mdh.cli.console import (
+    MOST_IN_JSON,
+    capped,
+    discard_output,
+    lost_output,
+    remarks,
+    report,
+    show,
+    show_json,
+)
 from mdh.cli.crash import save_crash
-from mdh.cli.exit_codes import INTERRUPTED, OK, exit_code
+from mdh.cli.exit_codes import BROKEN_PIPE, INTERRUPTED, OK, exit_code
 from mdh.cli.options import CONSTANTS
 from mdh.cli.process_title import hide_passwords
 from mdh.diagnostics import Failed, render_json
@@ -124,6 +133,9 @@ def _run(line: CommandLine, words: Sequence[str]) -> int:
         return _report(line, _usage(line, error))
     except (typer.Abort, KeyboardInterrupt):
         return INTERRUPTED
+    except SystemExit as end:
+        # Typer ends so where its help text meets a closed pipe; signals end with codes of their own
+        return BROKEN_PIPE if end.code == 1 else end.code if isinstance(end.code, int) else OK
     except OSError as error:
         # Typer writes the help text itself; files are opened, and their errors handled, elsewhere
         unwritten = error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT)
@@ -229,5 +241,6 @@ def main() -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrokenPipeError:
-        code = OK
+        discard_output()
+        code = BROKEN_PIPE
     leave(code)
