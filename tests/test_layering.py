@@ -46,7 +46,7 @@ LAYERS = (
     ("mdh.device",),
     ("mdh.verify",),
     ("mdh.pipeline",),
-    ("mdh.fixing",),
+    ("mdh.fixing", "mdh.edits"),
     ("mdh.default_device",),
     ("mdh.results",),
     ("mdh.report", "mdh.tuner.runtime", "mdh.tuner.space"),

@@ -13,6 +13,7 @@ from mdh.shipped import example_called, examples, schedules
 from mdh.textfile import PROGRAMS
 
 DEVICES = ("c", "cuda:0", "oclgrind", "opencl:0")
+FORMATS = ("text", "json", "sarif", "github")
 TARGETS = ("c", "cuda", "opencl")
 
 
@@ -51,6 +52,10 @@ def machines(incomplete: str) -> list[str]:
 
 def devices(incomplete: str) -> list[str]:
     return _beginning(incomplete, DEVICES)
+
+
+def formats(incomplete: str) -> list[str]:
+    return _beginning(incomplete, FORMATS)
 
 
 def targets(incomplete: str) -> list[str]:

@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from mdh.cli.command_line import CommandLine, without_quiet
+from mdh.cli.command_line import CommandLine, Format, formats, without_quiet
 from mdh.cli.console import (
     MOST_IN_JSON,
     capped,
@@ -121,7 +121,7 @@ def _run(line: CommandLine, words: Sequence[str]) -> int:
     """Runs the command and returns the exit code. Raises MemoryError."""
     try:
         outcome = get_command(app).main(
-            _with_arrays(line, without_quiet(_with_program(line, words))) or ["--help"],
+            _with_arrays(line, _with_format(line, without_quiet(_with_program(line, words)))) or ["--help"],
             prog_name="mdh",
             standalone_mode=False,
             obj=line,
@@ -163,6 +163,15 @@ def _with_program(line: CommandLine, words: Sequence[str]) -> list[str]:
     return out
 
 
+def _with_format(line: CommandLine, words: list[str]) -> list[str]:
+    """The words as verbs read them, which know no `--format`."""
+    if not formats(words):
+        return words
+    verb = next((w for w in words if not w.startswith("-")), "")
+    out: list[str] = import_module("mdh.cli.formats").without_format(line, verb, words)
+    return out
+
+
 def _with_arrays(line: CommandLine, words: list[str]) -> list[str]:
     """The words with a define in the place of every `--const NAME=FILE.npy` and `--const-pattern`."""
     if not any(w.partition("=")[0] in CONSTANTS for w in words):
@@ -181,6 +190,14 @@ def _report(line: CommandLine, failed: Failed) -> int:
         found = {"diagnostics": [render_json(d) for d in shown], **({"not_shown": left} if left else {})}
         with suppress(Failed):
             show_json({"schema": "mdh.result/1", "ok": False, "exit": code, **found})
+            return code
+    elif line.format is not Format.TEXT and all(d.code != "F118" for d in failed.diagnostics):
+        with suppress(Failed):
+            door = import_module("mdh.cli.formats")
+            if line.format is Format.SARIF:
+                door.show_sarif(told, exit_code=code)
+            else:
+                door.show_github(told)
             return code
     report(told)
     return code

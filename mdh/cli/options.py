@@ -187,6 +187,16 @@ NoWarningsOpt = Annotated[
 WarnOpt = Annotated[
     str | None, typer.Option("-W", metavar="error", help="`-W error` makes errors of warnings: exit code 1.")
 ]
+FormatOpt = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="Diagnostics as text, json, sarif (not run) or github.",
+        autocompletion=completion.formats,
+    ),
+]
+"""`cli.main` takes it out, so that commands see no such option."""
 JsonOpt = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 DumpOpt = Annotated[
     list[str] | None,

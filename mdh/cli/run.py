@@ -109,6 +109,7 @@ def run(
     no_warnings: opt.NoWarningsOpt = False,
     warnings: opt.WarnOpt = None,
     json: opt.JsonOpt = False,
+    format: opt.FormatOpt = None,
     dump: opt.DumpOpt = None,
     time: opt.TimeOpt = False,
 ) -> None:
