@@ -68,19 +68,16 @@ def _at_value(line: CommandLine, words: Sequence[str], d: Diagnostic) -> Diagnos
     missing = dict(d.witness).get("undefined")
     for word in words:
         name, _, value = word.partition("=")
-        if (
-            not value
-            or isinstance(_integer(value), int)
-            or is_constant(value)
-            or (span := line.span_of(word)) is None
-        ):
+        span = None if is_constant(value) else line.span_of(word)
+        if span is None:
             continue
-        if missing is None and place.text == name:
-            return replace(d, labels=(Label(span, f"`{name}` is `{value}`"), *d.labels))
         if missing in _WORD.findall(value) and missing not in _WORD.findall(place.source.text):
             hint = f"give a number: -D {name}=1024"
             labels = (Label(span, f"it is the value of `{name}`"), Label(place, "which stands here"))
             return replace(d, labels=(*labels, *d.labels[1:]), help=hint)
+        here = name in _WORD.findall(place.source.line(place.line))
+        if d.code == "C101" and here and re.search(r"[^\w.]", value):
+            return replace(d, labels=(Label(span, f"`{name}` is `{value}`"), *d.labels))
     return d
 
 
