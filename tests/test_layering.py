@@ -29,7 +29,7 @@ LAYERS = (
     ),
     ("mdh.diagnostics",),
     ("mdh.textfile", "mdh.tomlfile", "mdh.memory_left"),
-    ("mdh.machine",),
+    ("mdh.machine", "mdh.project"),
     ("mdh.language",),
     ("mdh.folders",),
     ("mdh.occupancy",),

@@ -12,6 +12,7 @@ from mdh.cli import completion
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log
 from mdh.ir.program import CALLS
+from mdh.project import settings
 from mdh.shipped import Example, example_called, near_examples
 from mdh.textfile import shipped_program
 
@@ -25,15 +26,21 @@ class Warned(StrEnum):
 
     @staticmethod
     def asked(line: CommandLine, word: str | None, *, hidden: bool) -> "Warned":
-        """word: the value of -W. Raises Failed F107 for another one than `error`, and for both options."""
+        """word: the value of -W. Without either option, what the project file says. Raises Failed F107 for
+        another one than `error`, and for both options; F217 for wrong keys of the project file."""
+        if word is None and hidden:
+            return Warned.HIDDEN
         if word is None:
-            return Warned.HIDDEN if hidden else Warned.SHOWN
+            return _OF_PROJECTS[settings(Path()).warnings]
         if word != "error":
             raise line.fail("F107", f"`{word}` is no value of -W", word, help="give `error`")
         if hidden:
             hint = "keep -W error, which refuses a schedule with warnings, or --no-warnings"
             raise line.fail("F107", "--no-warnings and -W exclude one another", "--no-warnings", help=hint)
         return Warned.REFUSED
+
+
+_OF_PROJECTS = {"show": Warned.SHOWN, "hide": Warned.HIDDEN, "error": Warned.REFUSED}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,20 @@
 """Reads `-D NAME=VALUE` and `--set HOLE=VALUE`."""
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
-from mdh.cli.command_line import CommandLine
+from mdh.cli.command_line import CommandLine, at_span
 from mdh.cli.console import log
-from mdh.default_device import default_device
+from mdh.default_device import VARIABLE, default_device
+from mdh.device.api import demand_spec
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.frontend.constant_arrays import is_constant, shortened
+from mdh.project import Settings, settings
 from mdh.source import Source
 
 T = TypeVar("T")
@@ -95,12 +100,31 @@ def has_value(text: str, name: str) -> bool:
 
 
 def device_or_default(spec: str | None) -> str:
-    """The named device, else the default one, with a remark."""
+    """The named device, else that of the environment or of the project, else the default one, with a
+    remark."""
     if spec is not None:
         return spec
+    said = settings(Path())
+    if said.device is not None and not os.environ.get(VARIABLE):
+        log(f"{said.device}, as {_file(said)} says")
+        at_span(said.at("device"), partial(demand_spec, said.device, "device"))
+        return said.device
     chosen = default_device()
     log(f"no --device given: {chosen}")
     return chosen
+
+
+def _file(said: Settings) -> str:
+    return "" if said.source is None else said.source.name
+
+
+def project_machine() -> Settings | None:
+    """What the project file says, if it names a machine, with a remark."""
+    said = settings(Path())
+    if said.machine is None:
+        return None
+    log(f"{said.machine}, as {_file(said)} says")
+    return said
 
 
 def parse_sets(line: CommandLine, words: Sequence[str]) -> dict[str, int | str]:
