@@ -49,8 +49,14 @@ DevicesOpt = Annotated[
 ]
 MachinesOpt = Annotated[
     list[str] | None,
-    typer.Option("--machine", "-m", metavar="NAME", help="A machine elsewhere: recorded or estimated times."),
-]  # fmt: skip
+    typer.Option(
+        "--machine",
+        "-m",
+        metavar="NAME",
+        help="A machine elsewhere: recorded or estimated times.",
+        autocompletion=completion.machines,
+    ),
+]
 RecordsOpt = Annotated[
     list[str] | None,
     typer.Option("--records", metavar="PLACE", help="Folders and records of tunings. Default: this folder."),

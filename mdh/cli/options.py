@@ -3,6 +3,7 @@
 import os
 from dataclasses import dataclass
 from enum import StrEnum, auto
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,6 @@ from mdh.cli import completion
 from mdh.cli.command_line import CommandLine
 from mdh.cli.console import log
 from mdh.ir.program import CALLS
-from mdh.project import settings
 from mdh.shipped import Example, example_called, near_examples
 from mdh.textfile import shipped_program
 
@@ -31,7 +31,8 @@ class Warned(StrEnum):
         if word is None and hidden:
             return Warned.HIDDEN
         if word is None:
-            return _OF_PROJECTS[settings(Path()).warnings]
+            said: str = import_module("mdh.project").settings(Path()).warnings
+            return _OF_PROJECTS[said]
         if word != "error":
             raise line.fail("F107", f"`{word}` is no value of -W", word, help="give `error`")
         if hidden:
@@ -148,7 +149,13 @@ DeviceOpt = Annotated[
     ),
 ]
 DefineOpt = Annotated[
-    list[str] | None, typer.Option("-D", metavar="NAME=VALUE", help="Bind a size or define a macro.")
+    list[str] | None,
+    typer.Option(
+        "-D",
+        metavar="NAME=VALUE",
+        help="Bind a size or define a macro.",
+        autocompletion=completion.defines,
+    ),
 ]
 CONSTANTS = ("--const", "--const-pattern")
 ConstOpt = Annotated[
@@ -162,17 +169,34 @@ ConstOpt = Annotated[
 ]
 """`cli.main` makes defines of them, so that commands see no such options."""
 SetOpt = Annotated[
-    list[str] | None, typer.Option("--set", metavar="HOLE=VALUE", help="Give a named hole its value.")
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="HOLE=VALUE",
+        help="Give a named hole its value.",
+        autocompletion=completion.holes,
+    ),
 ]
 FunctionOpt = Annotated[
-    str | None, typer.Option("--function", metavar="NAME", help="The function, if the file has several.")
+    str | None,
+    typer.Option(
+        "--function",
+        metavar="NAME",
+        help="The function, if the file has several.",
+        autocompletion=completion.functions,
+    ),
 ]
 StrictOpt = Annotated[
     bool, typer.Option("--strict-fp", help="Do not re-associate, widen or contract floats.")
 ]
 AllowOpt = Annotated[
     list[str] | None,
-    typer.Option("--allow", metavar="WORD", help="Let schedules change numbers: tf32 rounds f32 factors."),
+    typer.Option(
+        "--allow",
+        metavar="WORD",
+        help="Let schedules change numbers: tf32 rounds f32 factors.",
+        autocompletion=completion.consents,
+    ),
 ]
 LibrariesOpt = Annotated[
     bool,
@@ -192,7 +216,13 @@ NoWarningsOpt = Annotated[
     bool, typer.Option("--no-warnings", help="Say nothing of schedules that waste the machine (P1xx).")
 ]
 WarnOpt = Annotated[
-    str | None, typer.Option("-W", metavar="error", help="`-W error` makes errors of warnings: exit code 1.")
+    str | None,
+    typer.Option(
+        "-W",
+        metavar="error",
+        help="`-W error` makes errors of warnings: exit code 1.",
+        autocompletion=completion.warned,
+    ),
 ]
 FormatOpt = Annotated[
     str | None,
@@ -207,7 +237,12 @@ FormatOpt = Annotated[
 JsonOpt = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 DumpOpt = Annotated[
     list[str] | None,
-    typer.Option("--dump", metavar="STAGE", help="Print a value on stderr: a stage's, all, or lower.PASS."),
+    typer.Option(
+        "--dump",
+        metavar="STAGE",
+        help="Print a value on stderr: a stage's, all, or lower.PASS.",
+        autocompletion=completion.stages,
+    ),
 ]
 TimeOpt = Annotated[bool, typer.Option("--time", help="Print the time of each stage on stderr.")]
 OutScheduleOpt = Annotated[
