@@ -62,7 +62,7 @@ class Language:
 
 LANGUAGES = {
     "cuda": Language(
-        "CUDA C++", "CUDA", "gpu", _ALL, frozenset(Engine), (2, 4),
+        "CUDA C++", "CUDA", "gpu", _ALL, frozenset(Engine), (2, 4, 8),
         shuffles=True, float_atomics=True, acquire_release=True, packed_words=True, dependent_launch=True,
         graphs=True, launch_bounds=True, tensor_cores=True, load_hints=True, store_hints=True, offline=True,
     ),

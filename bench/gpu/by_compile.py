@@ -116,6 +116,11 @@ _FORMS: dict[str, Form] = {
     "transpose": (lambda a: a.T.contiguous(), ("A",), ("B",)),
     **dict.fromkeys(("softmax", "softmax_bf16"), (lambda a: torch.softmax(a, 1), ("A",), ("B",))),
     **dict.fromkeys(("layer_norm", "layer_norm_bf16"), (normalised, ("X", "gain", "bias"), ("Y",))),
+    "attention": (
+        lambda q, k, v: torch.softmax(q @ k.transpose(1, 2) * 0.125, 2) @ v,
+        ("Q", "K", "V"),
+        ("O",),
+    ),
     "mlp3": (mlp3, LAYERS, ("Y",)),
     "tmm": (lambda a, b: a @ b.T, ("A", "B"), ("C",)),
     "MLP1": (lambda i, w, b: torch.relu(functional.linear(i, w, b)), ("I", "W1", "B1"), ("O1",)),

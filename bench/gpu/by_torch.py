@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 from bench.calling import Call, Kept, finish_of
@@ -275,6 +276,19 @@ def _softmax(t: Tensors) -> Call:
     return partial(torch.softmax, t["A"], 1, out=t["B"])
 
 
+def _attention(backend: str, t: Tensors) -> Call:
+    """By one of torch's kernels, which want batches of heads. Scaled as in the program."""
+    q, k, v = (t[n].view(4, -1, *t[n].shape[1:]) for n in "QKV")
+    kernels = import_module("torch.nn.attention")
+    chosen = kernels.SDPBackend["MATH" if q.dtype == torch.float64 else backend]
+
+    def call() -> Any:
+        with kernels.sdpa_kernel(chosen):
+            return functional.scaled_dot_product_attention(q, k, v, scale=0.125)
+
+    return Kept(call, lambda r: t["O"].copy_(r.reshape(t["O"].shape)))
+
+
 def _normalised(t: Tensors) -> Kept:
     return Kept(lambda: normalised(t["X"], t["gain"], t["bias"]), t["Y"].copy_)
 
@@ -291,6 +305,7 @@ _CALLS: dict[str, Make] = {
     "transpose": lambda t: lambda: t["B"].copy_(t["A"].T),
     "tmm": lambda t: partial(torch.mm, t["A"], t["B"].T, out=t["C"]), "MLP1": _mlp1, "2LUT": _lookups,
     "softmax": _softmax, "softmax_bf16": _softmax, "layer_norm": _normalised, "layer_norm_bf16": _normalised,
+    "attention": partial(_attention, "EFFICIENT_ATTENTION"),
     "mlp3": lambda t: Kept(lambda: mlp3(*(t[n] for n in LAYERS)), t["Y"].copy_),
 }  # fmt: skip
 _FORMS: dict[str, tuple[Form, Form]] = {
@@ -302,6 +317,6 @@ _FORMS: dict[str, tuple[Form, Form]] = {
 _OTHERS: dict[str, Make] = {
     "matmul_fp8": partial(_eighths_t, fast=True), "matmul_fp8_bf16": partial(_eighths_t, fast=True),
     "matmul_bias_relu": layer, "jacobi3d": _jacobi_conv, "histogram": _histogram_added,
-    "matmul_bias_relu.diesel": _apart, "MLP1": _mlp1_layer,
+    "attention": partial(_attention, "MATH"), "matmul_bias_relu.diesel": _apart, "MLP1": _mlp1_layer,
 }  # fmt: skip
 """By the program, or by the text of a language."""

@@ -261,6 +261,11 @@ def _together() -> list[Case]:
         sizes = {"M": 4096, "N": columns}
         return Case(f"{title} 4096x{columns}", program, sizes, 0.0, (f"{program}/h100/{variant}",), "copy")
 
+    def attention(places: int) -> Case:
+        sizes = {"H": 64, "N": places, "D": 64}
+        work = 4.0 * 64 * places**2 * 64
+        return Case(f"attention 64x{places}x64", "attention", sizes, work, ("attention/h100/online",))
+
     layers = {"B": 128, "M": 128, "N": 64, "O": 32, "P": 2}
     return [
         rows("softmax", "softmax", 1024, "in"),
@@ -275,5 +280,6 @@ def _together() -> list[Case]:
         rows("layer_norm_bf16", "layer norm bf16", 1024, "in"),
         rows("layer_norm_bf16", "layer norm bf16", 4096, "in_4096"),
         rows("layer_norm_bf16", "layer norm bf16", 16384, "in_16384"),
+        *(attention(n) for n in (1024, 2048, 4096)),
         Case("MLP3 128", "mlp3", layers, 2.0 * 128 * (128 * 64 + 64 * 32 + 32 * 2), ("mlp3/h100/in",)),
     ]

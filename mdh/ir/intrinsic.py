@@ -30,6 +30,8 @@ class Intrinsic(StrEnum):
     IMAX = "imax"
     TO_TF32 = "to_tf32"
     """(value): the bits of an f32 rounded to the nearest tf32, of two to the one that is larger in size."""
+    DIVIDED = "divided"
+    """(x, y, r, s): x / (y / s) by r, which is 1 / y correctly rounded; s is a power of two."""
     LANE = "lane"
     """(vector, k): one element of a vector."""
     IOTA = "iota"

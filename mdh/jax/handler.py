@@ -57,7 +57,7 @@ static XLA_FFI_Error *failed(const XLA_FFI_Api *api, const char *message)
 /* XLA asks which version of the interface the handler was compiled for. */
 static int told(XLA_FFI_CallFrame *frame, uint32_t traits)
 {
-    XLA_FFI_Extension_Base *e = frame->extension_start;
+    __typeof__(frame->extension_start) e = frame->extension_start; /* its type has had two names */
     for (; e; e = e->next)
         if (e->type == XLA_FFI_Extension_Metadata) {
             XLA_FFI_Metadata *m = ((XLA_FFI_Metadata_Extension *)e)->metadata;

@@ -106,6 +106,8 @@ class Cuda:
             return ExprText(f"unpacked_{e.dtype.name}({args})", POSTFIX)
         if e.fn in (Intrinsic.FIRST_LANE, Intrinsic.TO_TF32):
             return ExprText(f"{e.fn}({args})", POSTFIX)
+        if e.fn == Intrinsic.DIVIDED:
+            return ExprText(f"divided_{e.dtype.name}({args})", POSTFIX)
         if e.fn == Intrinsic.PEER:
             return ExprText(f"peer_{e.dtype.name}(&{args})", POSTFIX)
         return ExprText(f"{self.function(e.fn, e.dtype)}({args})", POSTFIX)

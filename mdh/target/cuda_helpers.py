@@ -9,7 +9,7 @@ from mdh.target.cuda import FROM_FLOAT, STORAGE, TO_FLOAT
 from mdh.target.cuda_copy_engine import copy_engine_function
 from mdh.target.cuda_matrices import matrix_function
 from mdh.target.eighths import NAMES
-from mdh.target.operators import OPERATORS, combined, swizzle
+from mdh.target.operators import OPERATORS, combined, quotient, swizzle
 
 INLINE = "__device__ __forceinline__"
 
@@ -93,7 +93,7 @@ def helper(name: str) -> str | None:
         return _peer(name, BY_NAME[found[1]])
     if found := re.fullmatch(r"(packed|unpacked)_([a-z]+\d+)", name):
         return (_packed if found[1] == Intrinsic.PACKED else _unpacked)(name, BY_NAME[found[2]])
-    known = matrix_function(name, INLINE) or copy_engine_function(name, INLINE)
+    known = quotient(name, INLINE) or matrix_function(name, INLINE) or copy_engine_function(name, INLINE)
     return known or swizzle(name, INLINE)
 
 

@@ -137,6 +137,8 @@ class OpenCL:
         match e.fn:
             case Intrinsic.IMIN | Intrinsic.IMAX:
                 return ExprText(f"{e.fn[1:]}({args})", POSTFIX)
+            case Intrinsic.DIVIDED:
+                return ExprText(f"divided_{e.dtype.name}({args})", POSTFIX)
             case "abs":  # OpenCL's abs is unsigned
                 return ExprText(f"as_{self.value_type(e.dtype, lanes)}(abs({args}))", POSTFIX)
             case "nearbyint":

@@ -6,7 +6,7 @@ from textwrap import wrap
 from mdh.ir.dtype import BY_NAME, DType
 from mdh.target.eighths import NAMES, opencl_function
 from mdh.target.opencl import VALUE, stored_type
-from mdh.target.operators import OPERATORS, combined, swizzle
+from mdh.target.operators import OPERATORS, combined, quotient, swizzle
 from mdh.target.words import MATH
 
 SIZES = {"char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "float": 4} | {
@@ -28,7 +28,7 @@ def helper(name: str) -> str | None:
         return _atomic(name, OPERATORS[found[1]], BY_NAME[found[2]], found[3])
     if found := re.fullmatch(rf"({'|'.join(sorted(MATH))})_(f32|f64)x(\d+)", name):
         return _by_lanes(name, found[1], VALUE[found[2]], int(found[3]))
-    return swizzle(name, "inline")
+    return quotient(name, "inline") or swizzle(name, "inline")
 
 
 _TAME = {"sin": "30000.0f", "cos": "30000.0f", "tan": "30000.0f"}

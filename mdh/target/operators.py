@@ -42,3 +42,21 @@ def swizzle(name: str, inline: str) -> str | None:
     return i ^ (i / {row} % {rows} * {chunk});
 }}
 """
+
+
+def quotient(name: str, inline: str) -> str | None:
+    """The function of such a name, of CUDA or OpenCL: x / (y / scale), by the correctly rounded reciprocal
+    of y. None for other names."""
+    found = re.fullmatch(r"divided_(f32|f64)", name)
+    if found is None:
+        return None
+    kind = "float" if found[1] == "f32" else "double"
+    fma = "fmaf" if found[1] == "f32" and inline != "inline" else "fma"
+    return f"""// a step of correction makes it the rounded quotient; beside infinities the step gives NaN
+{inline} {kind} {name}({kind} x, {kind} y, {kind} reciprocal, {kind} scale)
+{{
+    const {kind} q = x * reciprocal;
+    const {kind} corrected = {fma}({fma}(-q, y, x), reciprocal, q);
+    return (isnan(corrected) ? q : corrected) * scale;
+}}
+"""

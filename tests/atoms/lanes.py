@@ -366,6 +366,8 @@ class Lanes:
                 return held[np.arange(self.lanes) ^ np.asarray(self.value(bits))]
             case Call(Intrinsic.TO_TF32, (arg,), _):
                 return as_tf32(np.asarray(self.value(arg)))
+            case Call(Intrinsic.DIVIDED, (x, y, _, scale), _):
+                return np.asarray(self.value(x)) / (np.asarray(self.value(y)) / self.value(scale))
             case Call(Intrinsic.IMIN, (a, b), _):
                 return np.minimum(self.value(a), self.value(b))
             case Call(Intrinsic.IMAX, (a, b), _):

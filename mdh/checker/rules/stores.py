@@ -20,6 +20,7 @@ from mdh.poly.digits import digits
 
 CODE, EFFECT = "K166", "K110"
 WIDEST = 16
+VECTORS = (1, 2, 4, 8)
 LONGEST = 64
 """The most parts of a loop that is still unrolled for wide stores."""
 
@@ -90,7 +91,7 @@ def _obstacle(subject: Subject, plan: StagePlan, holding: Holding) -> Reason | N
     buffer = subject.program.buffer_of[holding.buffer]
     size = buffer.dtype.bytes
     if vec * size > WIDEST or vec & (vec - 1):
-        legal = [n for n in (1, 2, 4) if n * size <= WIDEST]
+        legal = [n for n in VECTORS if n * size <= WIDEST]
         return f"vec={vec} of {buffer.dtype} is {vec * size} bytes", f"vec: {', '.join(map(str, legal))}"
     for n, result in enumerate(subject.stage.results):
         if all(o.buffer != buffer.name for o in result.outputs):
@@ -104,7 +105,7 @@ def _obstacle(subject: Subject, plan: StagePlan, holding: Holding) -> Reason | N
         rows = gcd(*buffer.shape[-1:]) if len(buffer.shape) > 1 else 0
         most = _run(plan, function[0], loops, rows) if function else 1
         if most % vec:
-            fitting = ", ".join(str(k) for k in (1, 2, 4) if most % k == 0)
+            fitting = ", ".join(str(k) for k in VECTORS if most % k == 0 and k * size <= WIDEST)
             return f"no loop of a thread stores {vec} aligned neighbours", f"vec: {fitting}"
     return None
 

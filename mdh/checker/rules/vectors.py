@@ -1,4 +1,4 @@
-"""K164: vector lanes are 2 or 4 (CUDA), or 2, 4, 8 or 16 (OpenCL, C), single elements of one dimension."""
+"""K164: vector lanes are 2, 4 or 8 (CUDA), or 2, 4, 8 or 16 (OpenCL, C), single elements of one dimension."""
 
 from collections.abc import Iterator
 

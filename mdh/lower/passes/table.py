@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from mdh.ir.kernel import Buf, Kernel, Stmt
 from mdh.lower.passes.ahead import read_ahead
 from mdh.lower.passes.barriers import place_barriers
+from mdh.lower.passes.divide import divide_by_reciprocals
 from mdh.lower.passes.predicate import predicate
 from mdh.lower.passes.prune import prune
 from mdh.lower.passes.reuse import reuse_shared
@@ -84,6 +85,11 @@ PASSES = (
         lambda f: f.adds_vectors,
     ),
     Pass("widen", lambda k, f: widen(k.body, f.bufs, f.names, f.guarded), lambda f: not f.cpu),
+    Pass(
+        "divide",
+        lambda k, f: divide_by_reciprocals(k.body, f.bufs, f.names),
+        lambda f: not f.cpu and not f.strict,
+    ),
     Pass("ahead", lambda k, f: read_ahead(k.body, f.bufs, f.names), lambda f: not f.cpu),
     Pass("reuse", lambda k, f: reuse_shared(k.body, f.managed), lambda f: f.threads > 1),
     Pass("barriers", lambda k, f: place_barriers(k.body, f.shared, f.divergent), lambda f: f.threads > 1),

@@ -41,7 +41,7 @@ from mdh.ir.walk import (
 from mdh.lower.passes.simplify import fold
 
 MOST_TRIPS = 64
-MOST_LANES = 4
+MOST_LANES = 8
 WIDEST = 16
 """Bytes of the widest access of a thread."""
 

@@ -13,6 +13,8 @@ from mdh.schedule.default.shape import Shape, ShapeAccess
 from mdh.schedule.model import Mem, Unit
 
 THREADS = 256
+ACCESS, LANES = 16, 8
+"""Bytes and elements of the widest access of a GPU's thread."""
 TRANSPOSE = 32
 """Rows and columns of a transposed tile: one warp reads a row, one writes a column."""
 LINE = 64
@@ -139,9 +141,11 @@ def _positioned(shape: Shape, result: Result) -> bool:
 
 
 def wide_elements(shape: Shape, x: int) -> int:
-    """Contiguous elements of one thread: 4, or 2 of 8 bytes, if rows keep their alignment; else 1."""
-    width = 4 if shape.value_bytes <= 4 else 2
+    """Contiguous elements of one thread if rows keep their alignment, else 1: those of 16 bytes in the arrays
+    with the widest elements, and at most 8."""
     accesses = [a for a in (*shape.writes, *shape.reads) if shape.uses(a, x)]
+    widest = max((shape.element_bytes(a.buffer) for a in accesses), default=4)
+    width = min(LANES, ACCESS // widest)
     aligned = all(a.affine and _aligned(shape, a, x, width) for a in accesses)
     return width if aligned and shape.extents[x] % width == 0 else 1
 
@@ -159,7 +163,7 @@ def _aligned(shape: Shape, access: ShapeAccess, x: int, width: int) -> bool:
 
 
 def _map_gpu(outline: ScheduleBuilder, x: int, machine: Machine) -> None:
-    """Each block writes whole rows, and each thread up to four elements."""
+    """Each block writes whole rows, and each thread up to 16 bytes."""
     shape, extents = outline.shape, outline.shape.extents
     wide = wide_elements(shape, x)
     y = neighbour(shape, x)
