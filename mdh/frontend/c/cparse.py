@@ -21,8 +21,8 @@ from mdh.frontend.c.typedefs import resolve_typedefs
 from mdh.source import Span
 from mdh.wording import meant
 
-MOST_PARSED = 1 << 20
-"""Characters that are parsed again because statements are no C, all times together: a few seconds."""
+MOST_PARSED = 3 << 17
+"""Characters that are parsed again because statements are no C, all times together: about a second."""
 _MESSAGE = re.compile(r"(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): (?P<what>.*)", re.DOTALL)
 
 
@@ -124,7 +124,7 @@ def _parsed(pre: Preprocessed, places: Places) -> _Parsed:
         left -= len(text)
         if left <= 0 or len(wrong) >= MOST_ERRORS:
             raise Failed(*wrong)
-        found = _without(text, message, after)
+        found = _without(text, message, after, places)
         if found is None:
             # behind a statement that was left out, what is wrong outside of functions follows from that
             raise Failed(*wrong[: max(1, len(wrong) - 1)])
@@ -140,11 +140,13 @@ def _with_place(message: str, parser: c_parser.CParser) -> str:
     return f"{parser.clex.filename}:{line}:{column}: {what}"
 
 
-def _without(text: str, message: str, after: int) -> tuple[str, int] | None:
+def _without(text: str, message: str, after: int, places: Places) -> tuple[str, int] | None:
     """The text without the statement that the message is about, and the end of that; None if there is none
-    behind `after`."""
+    behind `after`, or if it is in an included file."""
     m = _MESSAGE.match(message)
-    at = None if m is None else offset_of(text, m["file"], int(m["line"]), int(m["column"]), after)
+    if m is None or m["file"] in places.included:
+        return None
+    at = offset_of(text, m["file"], int(m["line"]), int(m["column"]), after)
     return None if at is None else without_statement(text, at)
 
 

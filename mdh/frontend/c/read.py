@@ -122,9 +122,9 @@ def _read(pre: Preprocessed, function: str | None, strict_fp: bool, allow: Itera
             _constant(decl, scope)
     names, scalars = read_signature(parsed.node, pre.sizes, scope)
     walk_function(parsed.node.body.block_items or [], scope)
-    if parsed.wrong:
-        # whatever needs the statements that are missing is no error of its own
-        scope.errors = [*parsed.wrong, *(d for d in scope.errors if d.code in ALONE)]
+    # whatever needs the statements that are missing is no error of its own
+    own = (d for d in scope.errors if not parsed.lost or d.code in ALONE)
+    scope.errors = [*parsed.wrong, *own]
     raise_collected(scope)
     if not scope.statements:
         raise fail("C106", f"`{parsed.node.decl.name}` computes nothing", parsed.places.of(parsed.node.decl),
