@@ -11,6 +11,7 @@ and the environment say nothing. `[[tool.mdh.tune]]` lists programs: `mdh.tuner.
 
 import os
 import re
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -75,7 +76,12 @@ def settings(folder: Path) -> Settings:
 
 def project_tables(folder: Path) -> Iterator[ProjectTable]:
     """The tables of mdh, the nearest first. Raises Failed F103 to F105, F194, F217."""
-    for place in (folder, *folder.resolve().parents):
+    try:
+        above = folder.resolve().parents
+    except OSError:
+        # the current folder was removed
+        return
+    for place in (folder, *above):
         for name in (OWN, SHARED):
             found = table_in(place / name)
             if found is not None:
@@ -83,8 +89,9 @@ def project_tables(folder: Path) -> Iterator[ProjectTable]:
 
 
 def table_in(path: Path) -> ProjectTable | None:
-    """None for a file that is absent, or says nothing of mdh."""
-    if not os.path.isfile(path):
+    """None for a file that is absent, or says nothing of mdh, or that a stranger has put into a folder of
+    everybody, such as /tmp."""
+    if not os.path.isfile(path) or _of_stranger(path):
         return None
     own = path.name == OWN
     if not own and "mdh" not in _readable(path):
@@ -99,6 +106,14 @@ def table_in(path: Path) -> ProjectTable | None:
     if wrong:
         raise Failed(*wrong)
     return ProjectTable(source, table, own)
+
+
+def _of_stranger(path: Path) -> bool:
+    try:
+        shared = os.stat(path.parent).st_mode & stat.S_IWOTH
+        return bool(shared) and os.stat(path).st_uid not in (0, os.geteuid())
+    except OSError:
+        return True
 
 
 def _readable(path: Path) -> str:

@@ -108,6 +108,15 @@ def broken_links(site: Path) -> Iterator[str]:
                 yield f"{path.relative_to(site)}: {target} leads nowhere"
 
 
+COVERED = """
+    return [...document.querySelectorAll(".md-code__nav")].filter(nav => {
+      const button = nav.getBoundingClientRect();
+      const code = nav.parentElement.querySelector("code").getBoundingClientRect();
+      return button.width > 0 && code.right > button.left && code.bottom > button.top;
+    }).length;"""
+"""Counts the buttons that lie on the text that they copy."""
+
+
 def walk(site: Path) -> list[str]:
     """Opens pages, wide and narrow, light and dark; returns what is wrong with them."""
     wrong = list(broken_links(site))
@@ -130,6 +139,8 @@ def _looked_at(driver: Any, page: str, width: int) -> Iterator[str]:
     wide = driver.execute_script("return document.documentElement.scrollWidth")
     if wide > width:
         yield f"{page} is {wide} pixels wide in {width}"
+    if covered := driver.execute_script(COVERED):
+        yield f"{page}: {covered} copy buttons stand on code"
     for message in errors(driver):
         yield f"{page}: {message}"
 

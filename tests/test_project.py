@@ -36,6 +36,24 @@ def test_the_nearest_table_counts() -> None:
     assert said('device = "c"\n', "mdh.toml").machine is None
 
 
+def test_what_a_stranger_put_into_a_shared_folder_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert said('machine = "h200"\n', "../mdh.toml").machine == "h200"
+    if os.geteuid() == 0:
+        os.chown("../mdh.toml", 4321, -1)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: 4321)
+    assert settings(Path()).machine == "h200"
+    os.chmod("..", 0o1777)
+    assert settings(Path()).machine is None
+
+
+def test_a_folder_that_is_gone_says_nothing(tmp_path: Path) -> None:
+    Path("gone").mkdir()
+    os.chdir("gone")
+    os.rmdir(tmp_path / "below" / "gone")
+    assert settings(Path()) == Settings()
+
+
 def test_a_path_is_relative_to_the_file() -> None:
     found = said('tool.mdh.machine = "my.toml"\n').machine
     assert found is not None and os.path.samefile(Path(found).parent, "..")
