@@ -98,12 +98,14 @@ class Run:
     @property
     def reserve(self) -> float:
         """The seconds of the budget that are kept for the finals: what the goal says, or more if those of the
-        best and the baseline will take longer."""
+        best and the baseline will take longer; never more than a share of what the start of its processes
+        left."""
         if self.goal.seconds is None or self.best is None:
             return self.goal.reserve
         pair = {t.candidate.key: t for t in (self.best, self.baseline) if t is not None}
         needed = self.draining + finals_take(self, tuple(pair.values())) + _LEAST_SECONDS
-        return max(self.goal.reserve, min(needed, _MOST_KEPT * (self.goal.seconds - (self.waited or 0.0))))
+        most = _MOST_KEPT * max(0.0, self.goal.seconds - (self.waited or 0.0))
+        return min(max(self.goal.reserve, needed), most)
 
 
 def keep(run: Run, candidate: Candidate, origin: str, phase: str, outcome: Outcome, since: float) -> Trial:
