@@ -50,7 +50,8 @@ def test_nothing_of_others_is_bundled() -> None:
     site that `scripts/site` builds is no part of the sources, and holds a licence of its own."""
     data = {p.relative_to(ROOT).as_posix() for p in (ROOT / "mdh").rglob("*") if p.is_file()}
     ours = re.compile(
-        r"mdh/(.*\.py|py\.typed|ARCHITECTURE\.md|machines/[\w-]+\.toml|include/mdh\.h|docs/.*\.md|docs/pictures/\w+\.svg"
+        r"mdh/(.*\.py|py\.typed|(ARCHITECTURE|CHANGING)\.md|machines/[\w-]+\.toml|include/mdh\.h"
+        r"|docs/.*\.md|docs/pictures/\w+\.svg"
         r"|shipped/.*\.(c|tc|diesel|mdh)|report/picture/(ownership|pictures|view)\.js|report/picture/page\.css)"
     )
     made = re.compile(r"mdh/(site/|(.*/)?__pycache__/).*")

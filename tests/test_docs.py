@@ -22,6 +22,7 @@ from tests.support.source_tree import PACKAGE, ROOT, modules
 CODE = re.compile(r"[ABCDEFKLNPST][0-9]{3}")
 REJECT = ROOT / "tests" / "reject"
 README = ROOT / "README.md"
+INSIDE = (PACKAGE / "ARCHITECTURE.md", PACKAGE / "CHANGING.md")
 GUIDES = sorted((PACKAGE / "docs").glob("*.md"))
 
 
@@ -125,7 +126,7 @@ def test_glossary_has_the_words_of_the_code() -> None:
         assert re.search(rf"^\| \*\*{term}\*\*", glossary, re.MULTILINE | re.IGNORECASE), term
 
 
-@pytest.mark.parametrize("page", [README, PACKAGE / "ARCHITECTURE.md", *GUIDES], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", [README, *INSIDE, *GUIDES], ids=lambda p: p.name)
 def test_links_lead_somewhere(page: Path) -> None:
     for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / link).exists(), link
@@ -135,7 +136,12 @@ def test_readme_has_900_words() -> None:
     assert len(README.read_text(encoding="utf-8").split()) == 900
 
 
-def test_paths_of_the_architecture_exist() -> None:
-    text = (PACKAGE / "ARCHITECTURE.md").read_text(encoding="utf-8")
+def test_the_architecture_is_read_in_five_minutes() -> None:
+    assert len(INSIDE[0].read_text(encoding="utf-8").split()) <= 1250
+
+
+@pytest.mark.parametrize("page", INSIDE, ids=lambda p: p.name)
+def test_paths_of_the_architecture_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
     for word in re.findall(r"`([a-z_./]+(?:/|\.py))`", text):
         assert (PACKAGE / word).exists() or (ROOT / word).exists(), word

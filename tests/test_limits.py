@@ -4,6 +4,7 @@ import ast
 import io
 import re
 import tokenize
+from collections import Counter
 from collections.abc import Iterator
 
 from tests.support.source_tree import ROOT, Module, modules
@@ -49,6 +50,16 @@ def _left_open(module: Module) -> Iterator[str]:
 def test_names_say_what_is_inside() -> None:
     vague = [m.name for m in modules() if m.name.rsplit(".", 1)[-1] in VAGUE]
     assert not vague
+
+
+SAME = {"Kernel": "what users call, and what is launched", "Op": "of mdh.torch, and of mdh.jax"}
+"""Names that two classes have, and why: users know the one, or both."""
+
+
+def test_no_two_classes_have_one_name() -> None:
+    """So a name in a message, a page or a search means one thing."""
+    classes = Counter(n.name for m in modules() for n in m.tree.body if isinstance(n, ast.ClassDef))
+    assert {name for name, count in classes.items() if count > 1} == set(SAME)
 
 
 def test_no_path_of_one_machine() -> None:

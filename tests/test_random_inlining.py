@@ -13,18 +13,17 @@ from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.ir.inlining import InliningError
 from mdh.ir.program import Program
-from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.poly.inlining import inlined
 from mdh.poly.recomputation import computed_twice
 from mdh.reference.evaluate import evaluate
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from tests.atoms.warps import run
 from tests.soundness.apart import evaluate_apart
 from tests.support.arrays import Arrays, random_arrays
 from tests.support.native import compiler
-from tests.support.pairs import drawn, execute, judged, planned
+from tests.support.pairs import execute, planned
+from tests.support.random_kinds import right_in_the_interpreter
 from tests.support.random_schedules import random_schedule
 from tests.support.random_stages import random_stages, some_inline
 
@@ -98,11 +97,7 @@ def test_right_in_the_interpreter(seed: int) -> None:
     names = some_inline(program, Random(f"inline {seed}"))
     given = parse_schedule(Source("inline.mdh", "".join(f"stage {n} inline\n" for n in names)))
     plan = planned(program, given if names else None, load_machine("h200"), "cuda")
-    before = drawn(program, arrays_of(program, seed), {})
-    mine = {name: array.copy() for name, array in before.arrays.items()}
-    run(lower(plan), mine, seed=seed)
-    outcome = judged(before, mine)
-    assert outcome.kind == "equal", (outcome, plan.text, random_stages(seed).text)
+    right_in_the_interpreter(plan, arrays_of(program, seed), seed)
 
 
 @pytest.mark.parametrize("seed", SEEDS[: COUNT // 2])

@@ -20,6 +20,7 @@ OUTSIDE = {
     "CHANGELOG.md": "changelog.md",
     "SECURITY.md": "security.md",
     "mdh/ARCHITECTURE.md": "architecture.md",
+    "mdh/CHANGING.md": "changing.md",
 }
 """Files of the repository that are pages, and where in the site they lie."""
 FIGURES = "artifacts"

@@ -280,7 +280,7 @@ def _attention(backend: str, t: Tensors) -> Call:
     """By one of torch's kernels, which want batches of heads. Scaled as in the program."""
     q, k, v = (t[n].view(4, -1, *t[n].shape[1:]) for n in "QKV")
     kernels = import_module("torch.nn.attention")
-    chosen = kernels.SDPBackend["MATH" if q.dtype == torch.float64 else backend]
+    chosen = getattr(kernels.SDPBackend, "MATH" if q.dtype == torch.float64 else backend)
 
     def call() -> Any:
         with kernels.sdpa_kernel(chosen):

@@ -10,8 +10,8 @@ from typing import Any
 
 from mdh.api.explained import explained
 from mdh.api.kernel import Kernel
-from mdh.api.options import of_type, shown, with_arrays, with_libraries
-from mdh.api.texts import ReadTexts, Text, read_given
+from mdh.api.options import of_type, shown
+from mdh.api.texts import ReadOptions, ReadTexts, Text, read_given
 from mdh.default_device import default_device
 from mdh.device.api import open_device
 from mdh.device.machines import machine_called
@@ -69,11 +69,10 @@ def compile(
     Python type.
     """
     with explained():
-        read = read_texts(
-            file, schedule, defines=defines, function=function, strict_fp=strict_fp,
-            deterministic=deterministic, allow=allow, libraries=libraries, holes=holes, constants=constants,
-            patterns=patterns, hook=hook,
-        )  # fmt: skip
+        read = read_texts(file, schedule, ReadOptions(
+            defines=defines, function=function, strict_fp=strict_fp, deterministic=deterministic, allow=allow,
+            libraries=libraries, holes=holes, constants=constants, patterns=patterns, hook=hook,
+        ))  # fmt: skip
         opened, tuned = _opened(device), None
         if tune is not None:
             demand_closed(read.given.opens)
@@ -85,30 +84,13 @@ def compile(
     return kernel
 
 
-def read_texts(
-    file: Text,
-    schedule: Text | None = None,
-    *,
-    defines: Mapping[str, str | int | OpenSize] = {},
-    function: str | None = None,
-    strict_fp: bool = False,
-    deterministic: bool = False,
-    allow: Sequence[str] = (),
-    libraries: bool = False,
-    holes: Mapping[str, int | str] = {},
-    constants: Mapping[str, Any] = {},
-    patterns: Mapping[str, Any] = {},
-    hook: Hook = silent,
-) -> ReadTexts:
-    """What `compile` knows before a device is opened; its options are those of `compile`."""
-    _check_options(function, hook)
-    defines = with_arrays(defines, constants, patterns)
-    words = with_libraries(allow, libraries=libraries)
-    given = read_given(file, schedule, defines, holes, hook, function, strict_fp, deterministic, words)
-    heading = read_heading(given.source, defines=given.bound, function=function, opens=given.opens)
+def read_texts(file: Text, schedule: Text | None, options: ReadOptions) -> ReadTexts:
+    """What `compile` knows before a device is opened."""
+    given = read_given(file, schedule, options)
+    heading = read_heading(given.source, defines=given.bound, function=given.function, opens=given.opens)
     said = {name: n for name, n in given.said.items() if name in heading.parameters}
     heading = replace(heading, fixed={**heading.fixed, **said})
-    sizes = free_sizes(given.source, defines=given.bound, function=function, opens=given.opens)
+    sizes = free_sizes(given.source, defines=given.bound, function=given.function, opens=given.opens)
     return ReadTexts(given, heading, tuple(sizes))
 
 
@@ -139,19 +121,13 @@ def check(
     Raises Failed with every diagnostic found, and TypeError for an option of a wrong Python type.
     """
     with explained():
-        _check_options(function, hook)
         of_type("target", target, (str, NoneType), "`cuda`, `opencl` or `c`")
-        defines = with_arrays(defines, constants, patterns)
-        words = with_libraries(allow, libraries=libraries)
-        given = read_given(file, schedule, defines, holes, hook, function, strict_fp, deterministic, words)
+        given = read_given(file, schedule, ReadOptions(
+            defines=defines, function=function, strict_fp=strict_fp, deterministic=deterministic, allow=allow,
+            libraries=libraries, holes=holes, constants=constants, patterns=patterns, hook=hook,
+        ))  # fmt: skip
         chosen = _machine(machine, given.schedule, target)
         return given.single.checked(Pipeline(hook), chosen, target or chosen.targets[0])[1]
-
-
-def _check_options(function: Any, hook: Any) -> None:
-    of_type("function", function, (str, NoneType), "the name of a C function")
-    if not callable(hook):
-        raise TypeError(f"hook takes a function of stage, value and seconds, not {shown(hook)}")
 
 
 def _opened(device: Any) -> Device:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mdh.device.addresses import HOST, Library, Wanted, looked_at, stream_reader
+from mdh.device.addresses import HOST, ArraysOfType, Wanted, looked_at, stream_reader
 from mdh.device.arrays import packed_view
 from mdh.device.protocols import BoundCall, Device
 from mdh.ir.program import Program
@@ -65,7 +65,7 @@ class Calls:
     models: by their numbers, a call of each that others can be made of.
     """
 
-    def __init__(self, keys: Keys, kind: type, library: Library) -> None:
+    def __init__(self, keys: Keys, kind: type, library: ArraysOfType) -> None:
         self.key = _key_maker(keys, library)
         self.stream = stream_reader(kind, keys.device.spec)
         self.recent: dict[Key, BoundCall] = {}
@@ -109,7 +109,7 @@ def picker(places: Sequence[int], count: int) -> Pick:
     return itemgetter(*places) if len(places) > 1 else lambda values: (values[places[0]],)
 
 
-def _key_maker(keys: Keys, library: Library) -> Callable[[Sequence[Any]], Key | None]:
+def _key_maker(keys: Keys, library: ArraysOfType) -> Callable[[Sequence[Any]], Key | None]:
     marks, count = library.marks, len(keys.arrays) + len(keys.numbers)
     if not keys.numbers:
         return marks

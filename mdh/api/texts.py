@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
+from types import NoneType
+from typing import Any
 
-from mdh.api.options import allowed_of, defines_of, holes_of, of_type
+from mdh.api.options import allowed_of, defines_of, holes_of, of_type, shown, with_arrays, with_libraries
 from mdh.diagnostics import fail
 from mdh.frontend.constant_sizes import sizes_of_constants
 from mdh.frontend.heading import Heading
@@ -21,6 +23,22 @@ from mdh.textfile import plain, read_program_text, read_schedule_text
 
 Text = str | PathLike[str] | Source
 """A path, or the text itself as a Source."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOptions:
+    """How texts are read: options of `mdh.compile`, `mdh.check` and `mdh.tune`, as the user gives them."""
+
+    defines: Mapping[str, str | int | OpenSize] = field(default_factory=dict)
+    function: str | None = None
+    strict_fp: bool = False
+    deterministic: bool = False
+    allow: Sequence[str] = ()
+    libraries: bool = False
+    holes: Mapping[str, int | str] = field(default_factory=dict)
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    patterns: Mapping[str, Any] = field(default_factory=dict)
+    hook: Hook = silent
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,29 +113,25 @@ class ReadTexts:
     sizes: tuple[str, ...]
 
 
-def read_given(
-    file: Text,
-    schedule: Text | None,
-    defines: Defines,
-    holes: Mapping[str, int | str],
-    hook: Hook = silent,
-    function: str | None = None,
-    strict_fp: bool = False,
-    deterministic: bool = False,
-    allow: Sequence[str] = (),
-) -> GivenTexts:
-    bound, values = defines_of(defines), holes_of(holes)
+def read_given(file: Text, schedule: Text | None, options: ReadOptions) -> GivenTexts:
+    """Raises Failed, and TypeError for an option of a wrong Python type."""
+    of_type("function", options.function, (str, NoneType), "the name of a C function")
+    if not callable(options.hook):
+        raise TypeError(f"hook takes a function of stage, value and seconds, not {shown(options.hook)}")
+    bound = defines_of(with_arrays(options.defines, options.constants, options.patterns))
+    words, values = with_libraries(options.allow, libraries=options.libraries), holes_of(options.holes)
     if schedule is None and values:
         raise fail("F109", "holes need a schedule", help="give schedule=PATH")
     parsed = None
     if schedule is not None:
-        parsed = narrowed(Pipeline(hook).schedule(_source("schedule", schedule), values), bound)
+        parsed = narrowed(Pipeline(options.hook).schedule(_source("schedule", schedule), values), bound)
     source, table = _source("file", file), table_of(parsed)
-    said = sizes_of_constants(source, bound, function)
+    said = sizes_of_constants(source, bound, options.function)
     ranges = () if table is None else table.hull
     return GivenTexts(
-        source, parsed, {**said, **bound}, function, strict_fp, deterministic, allowed_of(allow), ranges, said
-    )
+        source, parsed, {**said, **bound}, options.function, options.strict_fp, options.deterministic,
+        allowed_of(words), ranges, said,
+    )  # fmt: skip
 
 
 def _source(option: str, text: Text) -> Source:

@@ -11,13 +11,13 @@ from mdh.api.compile import compile
 from mdh.api.explained import explained
 from mdh.api.kernel import Kernel
 from mdh.api.notebook import tuned_page
-from mdh.api.options import of_type, shown, with_arrays, with_libraries
-from mdh.api.texts import Text, read_given
+from mdh.api.options import of_type, shown
+from mdh.api.texts import ReadOptions, Text, read_given
 from mdh.api.tuning import Watch, job_of, run_order, seconds_of, silent_watch, values_at
 from mdh.default_device import default_device
 from mdh.diagnostics import fail
 from mdh.ir.open_size import OpenSize
-from mdh.pipeline import Pipeline, silent
+from mdh.pipeline import Pipeline
 from mdh.report.text import seconds_text
 from mdh.results.goal import Goal
 from mdh.results.trial import Job, Trial
@@ -132,9 +132,8 @@ def tune(
     and `until_speedup`. Without a schedule the tile sizes of the default one are searched. Sizes that stay
     open, `defines={"M": mdh.open(1, 4096)}`, take values for the tuning: `at={"M": 100}`. `constants`,
     `patterns` and `libraries`: as of `mdh.compile`. Writes the best schedule, the record and the kernel's
-    folder into `out`, and continues a record that is there. `watch` is
-    called with the progress and each trial. Candidates run in processes of their own; a script needs no `if
-    __name__ == "__main__"` for them.
+    folder into `out`, and continues a record that is there. `watch` is called with the progress and each
+    trial. Candidates run in processes of their own; a script needs no `if __name__ == "__main__"` for them.
 
     Raises Failed as the command reports it, F195 if no candidate was right, and TypeError for an option of a
     wrong Python type. Ctrl-C raises KeyboardInterrupt; the best schedule so far and the record are on disk
@@ -143,9 +142,10 @@ def tune(
     with explained():
         goal = goal_of(budget, trials, until_speedup)
         _check_jobs(jobs)
-        defines = with_arrays(defines, constants, patterns)
-        words = with_libraries(allow, libraries=libraries)
-        given = read_given(file, schedule, defines, holes, silent, function, strict_fp, allow=words).single
+        given = read_given(file, schedule, ReadOptions(
+            defines=defines, function=function, strict_fp=strict_fp, allow=allow, libraries=libraries,
+            holes=holes, constants=constants, patterns=patterns,
+        )).single  # fmt: skip
         names = devices_of(device)
         program = given.read(Pipeline())
         sizes = values_at(program, given, at)

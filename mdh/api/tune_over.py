@@ -1,7 +1,7 @@
 """`mdh.tune_over`: a table of schedules for ranges of sizes."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -9,8 +9,8 @@ from typing import Any
 
 from mdh.api.explained import explained, say
 from mdh.api.kernel import Kernel
-from mdh.api.options import defines_of, of_type, with_arrays
-from mdh.api.texts import Text, read_given
+from mdh.api.options import defines_of, of_type
+from mdh.api.texts import ReadOptions, Text, read_given
 from mdh.api.tune import devices_of, goal_of, kernel_of
 from mdh.api.tuning import Watch, job_of, silent_watch, waited_for
 from mdh.diagnostics import Failed, fail
@@ -88,8 +88,8 @@ def tune_over(
     Each cell of the ranges, in which sizes differ by a factor of about four, is tuned as by `mdh.tune`. Then
     all schedules are measured at sizes of all cells, and each case of the table has the fastest. `budget` is
     the time of the whole; `trials` are those of each cell. All other sizes are bound by `defines`;
-    `constants` and `patterns` are those of `mdh.compile`. Writes the
-    table and the folder of its kernels into `out`, and the records of the cells into folders beside them.
+    `constants` and `patterns` are those of `mdh.compile`. Writes the table and the folder of its kernels
+    into `out`, and the records of the cells into folders beside them.
 
     Raises Failed as `mdh.tune` does, F195 if no schedule was right, and TypeError for an option of a wrong
     Python type.
@@ -98,24 +98,23 @@ def tune_over(
         of_type("over", over, Mapping, "a mapping of sizes to ranges")
         goal = goal_of(budget, trials, None)
         ranges = defines_of(over)
-        bound = with_arrays({**defines, **ranges}, constants, patterns)
-        given = read_given(file, schedule, bound, holes, function=function, strict_fp=strict_fp, allow=allow)
+        given = read_given(file, schedule, ReadOptions(
+            defines={**defines, **ranges}, function=function, strict_fp=strict_fp, allow=allow, holes=holes,
+            constants=constants, patterns=patterns,
+        ))  # fmt: skip
         demand_one(given.schedule)
         program = given.read(Pipeline())
         _check_ranges(program.opens, ranges)
-        name = devices_of(device)[0]
+        name, *_ = devices_of(device)
         whole = job_of(given, name, seed, deterministic=deterministic)
         job = replace(whole, ranges=())
         order = Order(
             job, program, given.schedule, (name,), place=Path(fspath(out)), resume=resume, sampler=sampler,
             model=model, seed=seed, jobs=jobs, command=f"mdh.tune_over({given.source.name!r}, …)",
         )  # fmt: skip
-
-        @contextmanager
-        def watching(cell: str) -> Iterator[Watch]:
-            yield watch or silent_watch
-
-        found = waited_for(run_over(OverOrder(order, whole.ranges), goal, watching, Interrupt(), say))
+        each = nullcontext(watch or silent_watch)
+        work = run_over(OverOrder(order, whole.ranges), goal, lambda _: each, Interrupt(), say)
+        found = waited_for(work)
         if found.trouble:
             raise Failed(*found.trouble)
     return TableTuning(found, job)

@@ -70,7 +70,7 @@ def _geometric(first: int, last: int) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class CellBox:
     """A box, and the number of the schedule that it has."""
 
     box: Box
@@ -79,17 +79,17 @@ class Piece:
 
 def divided(
     counts: Sequence[int], cost: Callable[[Box], tuple[float, int] | None], price: float
-) -> tuple[Piece, ...]:
+) -> tuple[CellBox, ...]:
     """The boxes of the cheapest division; of the two sides of a cut, those with the larger sizes come first.
     Empty if some cell has no schedule. counts: cells by size. cost: the least cost of a box with a single
     schedule, and the number of that; None if no schedule is for the box. price: of each box."""
 
     @cache
-    def best(box: Box) -> tuple[float, tuple[Piece, ...]]:
-        pieces: tuple[Piece, ...]
+    def best(box: Box) -> tuple[float, tuple[CellBox, ...]]:
+        pieces: tuple[CellBox, ...]
         known = cost(box)
         least = inf if known is None else known[0] + price
-        pieces = () if known is None else (Piece(box, known[1]),)
+        pieces = () if known is None else (CellBox(box, known[1]),)
         for below, above in _cuts(box):
             (first, low), (second, high) = best(below), best(above)
             if first + second < least:

@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from itertools import product
 from math import inf, log, log2, prod
 
-from mdh.checker.open_cells import Box, Cells, Piece, cells_of, divided
+from mdh.checker.open_cells import Box, CellBox, Cells, cells_of, divided
 from mdh.checker.open_default import Estimate, default_near, with_free_maps
 from mdh.checker.open_estimate import seconds_at
 from mdh.checker.open_steps import form_of
@@ -54,7 +54,7 @@ Ranges = tuple[OpenSize, ...]
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownCase:
     """A schedule that may be a case. program: with ranges that it is legal for, or with single sizes. at: the
     sizes that it is the default of. reach: what ranges reach that it is legal for, by size: its tiles may be
     as large as the sizes. estimates: as of Near, if they hold for it."""
@@ -75,7 +75,7 @@ class Known:
 
 
 @dataclass
-class Search:
+class CaseSearch:
     """known: all schedules for ranges. alone: by cell, the schedule for its sample. own: the number of that
     in an open form."""
 
@@ -84,8 +84,8 @@ class Search:
     target: str
     deterministic: bool
     cells: tuple[Cells, ...]
-    known: list[Known] = field(default_factory=list)
-    alone: dict[Cell, Known] = field(default_factory=dict)
+    known: list[KnownCase] = field(default_factory=list)
+    alone: dict[Cell, KnownCase] = field(default_factory=dict)
     own: dict[Cell, int] = field(default_factory=dict)
     plans: dict[int, Plan | None] = field(default_factory=dict)
     times: dict[tuple[int, Cell], float] = field(default_factory=dict)
@@ -139,11 +139,11 @@ class Search:
         made = default_near(
             near, found, sizes, self.machine, self.target, deterministic=self.deterministic
         )  # fmt: skip
-        self.alone[cell] = Known(made.fixed, closed(self.program, sizes), sizes, sizes, made.estimates)
+        self.alone[cell] = KnownCase(made.fixed, closed(self.program, sizes), sizes, sizes, made.estimates)
         same = next((n for n, k in enumerate(self.known) if k.schedule == made.opened), None)
         if same is None and made.opened is not None:
             same = len(self.known)
-            self.known.append(Known(made.opened, near, sizes, reach, made.estimates if made.same else ()))
+            self.known.append(KnownCase(made.opened, near, sizes, reach, made.estimates if made.same else ()))
         if same is not None:
             self.own[cell] = same
 
@@ -176,11 +176,11 @@ class Search:
         loss = max(slower, -BELIEVED * slower) + unlike
         return loss * (1.0 + loss / TOLERATED)
 
-    def _apart(self, known: Known, cell: Cell) -> float:
+    def _apart(self, known: KnownCase, cell: Cell) -> float:
         """Octaves between the sizes that a schedule was made for and the sample of a cell."""
         return max(abs(log2(known.at[name] / n)) for name, n in self.sizes(cell).items())
 
-    def _estimate(self, known: Known, cell: Cell) -> float:
+    def _estimate(self, known: KnownCase, cell: Cell) -> float:
         if cell not in self.shapes:
             there = closed(self.found.program, self.sizes(cell))
             self.shapes[cell] = [Shape(there, stage) for stage in there.stages]
@@ -206,7 +206,7 @@ def default_table(
     of this kind is legal."""
     among = len(program.opens)
     cells = tuple(cells_of(size, among) for size in program.opens)
-    search = Search(program, machine, target, deterministic, cells)
+    search = CaseSearch(program, machine, target, deterministic, cells)
     if search.short:
         return None
     for cell in search.every[:-1]:
@@ -224,7 +224,7 @@ def default_table(
     return Schedule((), machine.name, program.name, cases=cases, derived=True)
 
 
-def _pieces(search: Search) -> list[tuple[Piece, Ranges]]:
+def _pieces(search: CaseSearch) -> list[tuple[CellBox, Ranges]]:
     """The boxes with their schedules, and the ranges of their cases."""
     weights = {cell: search.weight(cell) for cell in search.every}
     losses = [{c: w * search.loss(n, c) for c, w in weights.items()} for n in range(len(search.known))]
@@ -259,7 +259,7 @@ def _pieces(search: Search) -> list[tuple[Piece, Ranges]]:
     return []
 
 
-def _legal_ranges(search: Search, piece: Piece) -> Ranges | None:
+def _legal_ranges(search: CaseSearch, piece: CellBox) -> Ranges | None:
     """The ranges of a case: those of its box, or longer ones that the schedule is legal for. Cases before it
     serve the sizes that it has too many. None if it is legal for neither."""
     known, exact = search.known[piece.choice], search.ranges(piece.box)
@@ -275,13 +275,13 @@ def _legal_ranges(search: Search, piece: Piece) -> Ranges | None:
     return None
 
 
-def _case(search: Search, piece: Piece, ranges: Ranges) -> SizeCase:
+def _case(search: CaseSearch, piece: CellBox, ranges: Ranges) -> SizeCase:
     known = search.known[piece.choice]
     at = " ".join(f"{name}={value}" for name, value in known.at.items())
     return SizeCase(ranges, _sections(search, known), comments=(f"made for {at}",))
 
 
-def _sections(search: Search, known: Known) -> tuple[Section, ...]:
+def _sections(search: CaseSearch, known: KnownCase) -> tuple[Section, ...]:
     """As a text has them: a program's only stage needs no name."""
     sections = known.schedule.sections
     return sections if len(sections) > 1 else (replace(sections[0], name=None),)

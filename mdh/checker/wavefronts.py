@@ -155,7 +155,7 @@ def plan_of(program: Program, w: Wavefronts, section: Section, machine: Machine)
     along = strips_in(program, w, section)
     if isinstance(along, Diagnostic):
         return along
-    found = _Reader(w, along.rest).read()
+    found = _StepReader(w, along.rest).read()
     if isinstance(found, Diagnostic):
         return found
     found = replace(found, strips=along.strips, strip=along.tile)
@@ -168,7 +168,7 @@ def plan_of(program: Program, w: Wavefronts, section: Section, machine: Machine)
     return _in_order(program, found, section) or found
 
 
-class _Reader:
+class _StepReader:
     """Reads the steps of a section from outside in."""
 
     def __init__(self, w: Wavefronts, section: Section) -> None:

@@ -14,31 +14,31 @@ from mdh.report.text import bytes_text
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 
-class Action(StrEnum):
+class CacheAction(StrEnum):
     SHOW = "show"
     CLEAR = "clear"
 
 
-ActionArg = Annotated[Action, typer.Argument(help="show: folder and size; clear: remove every entry.")]
+ActionArg = Annotated[CacheAction, typer.Argument(help="show: folder and size; clear: remove every entry.")]
 
 
 @app.command()
-def cache(action: ActionArg = Action.SHOW, json: JsonOpt = False) -> None:
+def cache(action: ActionArg = CacheAction.SHOW, json: JsonOpt = False) -> None:
     """Show or clear the cache of compiled candidates, $XDG_CACHE_HOME/mdh (default ~/.cache/mdh).
 
     Entries are found by the hash of their text, options, compiler and architecture. A damaged entry is
     compiled anew. Clearing only costs time.
     """
     kept = open_cache()
-    usage = kept.clear() if action is Action.CLEAR else kept.usage()
+    usage = kept.clear() if action is CacheAction.CLEAR else kept.usage()
     if json:
         show_json(ok("cache", action=action.value, limit=LIMIT, **asdict(usage)))
     else:
         show(_text(action, usage))
 
 
-def _text(action: Action, usage: Usage) -> str:
+def _text(action: CacheAction, usage: Usage) -> str:
     entries = f"{usage.entries:,} {'entry' if usage.entries == 1 else 'entries'}, {bytes_text(usage.bytes)}"
-    if action is Action.CLEAR:
+    if action is CacheAction.CLEAR:
         return f"removed {entries} from {usage.folder}\n"
     return f"{usage.folder}: {entries} of at most {bytes_text(LIMIT)}\n"

@@ -15,7 +15,7 @@ from mdh.device.self_test_child import examined
 from mdh.diagnostics import Failed
 from mdh.include import FOLDER
 from mdh.report.ability import ability
-from mdh.report.health import Finding, findings, verdict
+from mdh.report.health import HealthLine, findings, verdict
 from mdh.target.faults import Fault
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -54,23 +54,23 @@ def doctor(
     raise typer.Exit(REJECTED if any(f.needed and f.state != "ok" for f in found) else OK)
 
 
-def _family(name: str) -> Finding:
+def _family(name: str) -> HealthLine:
     """The devices of one family that open, or why there are none."""
     listed, why = probe(name)
     if listed:
-        return Finding(f"devices {name}", "ok", "; ".join(f"{d.spec} {d.title}" for d in listed))
+        return HealthLine(f"devices {name}", "ok", "; ".join(f"{d.spec} {d.title}" for d in listed))
     if why is None:
-        return Finding(f"devices {name}", "absent", "none")
-    return Finding(f"devices {name}", "absent", why.headline, fix=why.help)
+        return HealthLine(f"devices {name}", "absent", "none")
+    return HealthLine(f"devices {name}", "absent", why.headline, fix=why.help)
 
 
-def _tests(again: bool) -> tuple[Finding, ...]:
+def _tests(again: bool) -> tuple[HealthLine, ...]:
     """What each compiler and runtime gets wrong. CUDA has no tests here, and Oclgrind is itself a test."""
     specs = (d.spec for d in list_devices() if d.kind != "checker")
     return tuple(_test(spec, again) for spec in specs if spec.partition(":")[0] in ("opencl", "c"))
 
 
-def _test(spec: str, again: bool) -> Finding:
+def _test(spec: str, again: bool) -> HealthLine:
     """The remembered result, or a new one if there is none or `again` asks for it."""
     name = f"self-test {spec}"
     try:
@@ -82,26 +82,26 @@ def _test(spec: str, again: bool) -> Finding:
         passed = examined(spec)
     except Failed as failed:
         why = failed.diagnostics[0]
-        return Finding(name, "broken", why.headline, fix=why.help or "")
+        return HealthLine(name, "broken", why.headline, fix=why.help or "")
     if Fault.CRASH not in passed.faults.kinds:
         # a busy machine may have ended it
         remember(device, passed.faults)
     return verdict(name, passed)
 
 
-def _speeds() -> tuple[Finding, ...]:
+def _speeds() -> tuple[HealthLine, ...]:
     """The measured speed of each CPU device."""
     return tuple(_speed(d.spec) for d in list_devices() if d.kind == "cpu")
 
 
-def _speed(spec: str) -> Finding:
+def _speed(spec: str) -> HealthLine:
     try:
-        return Finding(f"speed {spec}", "ok", str(ability(open_device(spec))))
+        return HealthLine(f"speed {spec}", "ok", str(ability(open_device(spec))))
     except Failed as failed:
         why = failed.diagnostics[0]
-        return Finding(f"speed {spec}", "broken", why.headline, fix=why.help or "")
+        return HealthLine(f"speed {spec}", "broken", why.headline, fix=why.help or "")
 
 
-def _line(f: Finding) -> str:
+def _line(f: HealthLine) -> str:
     fix = f"\n         {'':<30} {f.fix}" if f.state != "ok" and f.fix else ""
     return f"{_MARKS[f.state]}  {f.name:<30} {f.detail}{fix}\n"

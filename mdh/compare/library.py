@@ -34,7 +34,7 @@ class Bound:
     note: str = ""
 
 
-class Library(Protocol):
+class LibraryModule(Protocol):
     """A module mdh.compare.by_NAME."""
 
     def version(self) -> str:
@@ -45,7 +45,7 @@ class Library(Protocol):
         UnfitError."""
 
 
-def open_library(name: str, kind: str, spec: str) -> Library:
+def open_library(name: str, kind: str, spec: str) -> LibraryModule:
     """A library for a device. kind: `cpu` or `gpu`; spec: the device's name. Raises UnfitError."""
     place = "cpu" if kind == "cpu" else spec.partition(":")[0]
     if place not in _ON[name]:
@@ -56,5 +56,5 @@ def open_library(name: str, kind: str, spec: str) -> Library:
         found.version()
     except (ImportError, OSError) as error:
         raise UnfitError(f"{name} is not installed: {error}") from None
-    library: Library = found
+    library: LibraryModule = found
     return library

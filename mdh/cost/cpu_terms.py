@@ -3,9 +3,9 @@ vectors."""
 
 from math import prod
 
-from mdh.cost.nest import LANE, LOOP, AccessView, Body, CostNest, StagedCopy, body_of, cuts
+from mdh.cost.nest import LANE, LOOP, AccessView, Body, CostNest, StagedFill, body_of, cuts
 from mdh.cost.prediction import Signs
-from mdh.cost.reuse import LINE, WAYS, Stream, fetched, streams_of, translated
+from mdh.cost.reuse import LINE, WAYS, AccessStream, fetched, streams_of, translated
 from mdh.cost.work import finished
 from mdh.hardware import Space
 from mdh.ir.program import DimKind
@@ -187,7 +187,7 @@ def _overlap(nest: CostNest, body: Body, operations: float) -> float:
     return 1.0 + WINDOW / max(1.0, runs * (2.0 * operations + 1.0))
 
 
-def _packing(nest: CostNest, copy: StagedCopy) -> float:
+def _packing(nest: CostNest, copy: StagedFill) -> float:
     """Cycles of all runs of a copy."""
     vector, size = nest.machine.vector_bytes, copy.access.size
     wide = copy.straight and copy.node.tile.shape[-1] * size >= vector
@@ -218,7 +218,7 @@ def _decoding(code: float) -> float:
 
 
 def _cycles(
-    streams: tuple[Stream, ...], fetched_bytes: list[float], line: float, load: float, store: float
+    streams: tuple[AccessStream, ...], fetched_bytes: list[float], line: float, load: float, store: float
 ) -> float:
     """Cycles of fetching lines: of prefetched ones, and of scattered loads and stores."""
     total = 0.0
@@ -228,7 +228,7 @@ def _cycles(
     return total
 
 
-def _jumps(streams: tuple[Stream, ...], fetched_bytes: list[float]) -> float:
+def _jumps(streams: tuple[AccessStream, ...], fetched_bytes: list[float]) -> float:
     """Cycles of waiting for pieces of memory that begin where no prefetch expects it."""
     total = 0.0
     for s, n in zip(streams, fetched_bytes, strict=True):

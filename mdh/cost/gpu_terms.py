@@ -8,7 +8,7 @@ from math import ceil, prod, sqrt
 
 from mdh.cost.atom_terms import AtomLoop, atom_loop, tensor_cycles
 from mdh.cost.gpu import VECTOR_BYTES, WORD, busiest, multiply_rate, resident, transfer, warps_of
-from mdh.cost.nest import LANE, AccessView, Body, CostNest, StagedCopy, body_of, cuts
+from mdh.cost.nest import LANE, AccessView, Body, CostNest, StagedFill, body_of, cuts
 from mdh.cost.prediction import Signs
 from mdh.cost.reuse import fetched, streams_of
 from mdh.cost.warp import global_cycles, lane_offsets, shared_cycles
@@ -182,7 +182,7 @@ def loads_of(nest: CostNest, view: AccessView, body: Body) -> tuple[float, int]:
     return n, width
 
 
-def _staged(nest: CostNest, copy: StagedCopy, block: Residency) -> tuple[float, float, float]:
+def _staged(nest: CostNest, copy: StagedFill, block: Residency) -> tuple[float, float, float]:
     """(warp instructions, cycles of shared memory, cycles of the first-level cache) of a copy into shared
     memory, each time that it runs."""
     tile, warp = copy.node.tile, nest.machine.warp
@@ -205,7 +205,7 @@ def _staged(nest: CostNest, copy: StagedCopy, block: Residency) -> tuple[float, 
     return instructions, runs * warps * stores, runs * asked / L1_BYTES
 
 
-def _fragment(nest: CostNest, copy: StagedCopy, block: Residency) -> tuple[float, float, float]:
+def _fragment(nest: CostNest, copy: StagedFill, block: Residency) -> tuple[float, float, float]:
     """The same of registers that each thread fills with its own, from shared memory or from global memory."""
     size, warp = copy.access.size, nest.machine.warp
     inside = [v for v in nest.levels[copy.position :] if copy.source.stride(v) == size]

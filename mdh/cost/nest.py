@@ -54,7 +54,7 @@ class AccessView:
 
 
 @dataclass(frozen=True, slots=True)
-class StagedCopy:
+class StagedFill:
     """A staged input: it is filled each time that the levels before `position` go on. source: what is copied.
     vec: elements of an access, None: as many as go. straight: the fastest dimension is the same on both
     sides."""
@@ -95,7 +95,7 @@ class CostNest:
     levels: tuple[NestLevel, ...]
     threads: tuple[NestLevel, ...]
     views: tuple[AccessView, ...]
-    copies: tuple[StagedCopy, ...]
+    copies: tuple[StagedFill, ...]
     region: Accumulators
 
     @cached_property
@@ -157,7 +157,7 @@ def _results(plan: StagePlan, grid: int) -> tuple[Hold | None, int]:
     return None, grid + sum(isinstance(item, Level) for item in order[:start])
 
 
-def _copies(plan: StagePlan, grid: int, views: list[AccessView]) -> tuple[StagedCopy, ...]:
+def _copies(plan: StagePlan, grid: int, views: list[AccessView]) -> tuple[StagedFill, ...]:
     """In code order. views: of all accesses; each copy replaces that of its access."""
     out = []
     for node, around in nested(plan.tiles.body):
@@ -171,7 +171,7 @@ def _copies(plan: StagePlan, grid: int, views: list[AccessView]) -> tuple[Staged
         for k, source in enumerate(views):
             access = source.access
             if not access.store and node.serves(access.buffer, access.linear):
-                out.append(StagedCopy(node, source, position, vec, straight))
+                out.append(StagedFill(node, source, position, vec, straight))
                 strides = {**source.strides, **_in_tile(held)}
                 views[k] = AccessView(access, held.space, position, prod(held.shape) * access.size, strides)
     return tuple(out)

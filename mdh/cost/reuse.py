@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
-from mdh.cost.nest import AccessView, CostNest, StagedCopy
+from mdh.cost.nest import AccessView, CostNest, StagedFill
 from mdh.decompose.accesses import AccessGroup
 from mdh.hardware import Space
 
@@ -56,7 +56,7 @@ def _starts(pitch: int, rows: int, sets: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class AccessStream:
     """What one access, or the source of a copy, touches.
 
     boxes[p]: by the levels from p on. moves[p]: level p moves it. inner: levels beyond which nothing is
@@ -82,12 +82,12 @@ class Stream:
         return self.access.store and not self.local
 
 
-def streams_of(nest: CostNest, *, block: bool = False) -> tuple[Stream, ...]:
+def streams_of(nest: CostNest, *, block: bool = False) -> tuple[AccessStream, ...]:
     """Of all accesses outside of registers, and of the sources of copies.
 
     block: the threads of a block count as inside of every level (GPU).
     """
-    out: list[Stream] = []
+    out: list[AccessStream] = []
     depth = len(nest.levels)
     written = {v.access.buffer for v in nest.views if v.access.store}
     for view in nest.views:
@@ -102,7 +102,7 @@ def streams_of(nest: CostNest, *, block: bool = False) -> tuple[Stream, ...]:
     return tuple(out)
 
 
-def _stream(nest: CostNest, view: AccessView, inner: int, block: bool) -> Stream:
+def _stream(nest: CostNest, view: AccessView, inner: int, block: bool) -> AccessStream:
     access, depth, count = view.access, len(nest.levels), 1.0
     inside = {v.var for v in nest.threads} if block else set[str]()
     boxes = [_box(nest, access, inside, count)] * (depth + 1)
@@ -116,10 +116,12 @@ def _stream(nest: CostNest, view: AccessView, inner: int, block: bool) -> Stream
             count *= v.parts if view.stride(v) is None else 1
             boxes[p] = _box(nest, access, inside, count)
     run, scattered = (float(LINE), False) if block else _run(nest, view, inner)
-    return Stream(access, tuple(boxes), tuple(moves), inner, scattered=scattered, run=max(run, float(LINE)))
+    return AccessStream(
+        access, tuple(boxes), tuple(moves), inner, scattered=scattered, run=max(run, float(LINE))
+    )
 
 
-def _source(nest: CostNest, copy: StagedCopy, block: bool) -> Stream:
+def _source(nest: CostNest, copy: StagedFill, block: bool) -> AccessStream:
     """The source of a copy. Inside of it the copy's own loops run, in the order of the target's layout."""
     s = _stream(nest, copy.source, copy.position, block)
     if copy.straight or block:
@@ -130,7 +132,7 @@ def _source(nest: CostNest, copy: StagedCopy, block: bool) -> Stream:
         return s
     n = float(prod(shape[k] for k in across))
     walk = Footprint(n * LINE, n, float(LINE), s.access.row_bytes[across[-1]])
-    return Stream(
+    return AccessStream(
         s.access, s.boxes, s.moves, s.inner, scattered=n > BESIDE, walk=walk, elements=copy.elements
     )
 
@@ -159,7 +161,7 @@ def _run(nest: CostNest, view: AccessView, inner: int) -> tuple[float, bool]:
     return run, run < LINE and beside > BESIDE
 
 
-def _local(nest: CostNest, view: AccessView) -> Stream:
+def _local(nest: CostNest, view: AccessView) -> AccessStream:
     access, depth = view.access, len(nest.levels)
     inside, moves = set[str](), [False] * depth
     boxes = [_whole(view.bytes)] * (depth + 1)
@@ -172,7 +174,7 @@ def _local(nest: CostNest, view: AccessView) -> Stream:
             inside.add(v.var)
             used = prod(_extents(nest, access, inside)) * access.size
             boxes[p] = _whole(min(view.bytes, max(used, LINE)))
-    return Stream(access, tuple(boxes), tuple(moves), depth, view.outer, True)
+    return AccessStream(access, tuple(boxes), tuple(moves), depth, view.outer, True)
 
 
 def _whole(size: int) -> Footprint:
@@ -206,7 +208,7 @@ def _box(nest: CostNest, access: AccessGroup, inside: set[str], count: float) ->
 
 def fetched(
     nest: CostNest,
-    streams: tuple[Stream, ...],
+    streams: tuple[AccessStream, ...],
     capacity: float,
     sets: int = 0,
     floor: int = 0,
@@ -240,7 +242,11 @@ def fetched(
 
 
 def _fitting(
-    streams: tuple[Stream, ...], depth: int, floor: int, capacity: float, size: Callable[[Footprint], float]
+    streams: tuple[AccessStream, ...],
+    depth: int,
+    floor: int,
+    capacity: float,
+    size: Callable[[Footprint], float],
 ) -> int:
     """The outermost level, not below `floor`, inside which all that is touched fits together."""
     while depth > floor:
@@ -250,7 +256,7 @@ def _fitting(
     return depth
 
 
-def _kept(s: Stream, fits: int, floor: int) -> int:
+def _kept(s: AccessStream, fits: int, floor: int) -> int:
     """The level from which on a stream is fetched once, if what levels from `fits` on touch is kept."""
     if fits > s.inner:
         return s.inner
@@ -262,7 +268,7 @@ def _kept(s: Stream, fits: int, floor: int) -> int:
     return max(q, s.outer) if s.local else q
 
 
-def translated(nest: CostNest, streams: tuple[Stream, ...], entries: int) -> float:
+def translated(nest: CostNest, streams: tuple[AccessStream, ...], entries: int) -> float:
     """Pages whose addresses a table of so many entries has to look up: the same model, in pages."""
     trips, total = nest.trips, 0.0
     fits = _fitting(streams, len(nest.levels), 0, entries, lambda box: box.pages)

@@ -45,7 +45,7 @@ class Wanted:
         return prod(self.shape) * self.dtype.itemsize
 
 
-class Library(Protocol):
+class ArraysOfType(Protocol):
     """How arrays of one type are looked at, for what a kernel takes."""
 
     def marks(self, arrays: Sequence[Any]) -> Marks | None:
@@ -226,7 +226,7 @@ def library_of(kind: type) -> str:
     return name if name in sys.modules else ""
 
 
-def looked_at(kind: type, memory: str, wanted: Sequence[Wanted]) -> Library | None:
+def looked_at(kind: type, memory: str, wanted: Sequence[Wanted]) -> ArraysOfType | None:
     """How arrays of type `kind` are looked at that lie in memory of the host or of a GPU (`memory`). None:
     each of them is to be looked at closely."""
     if kind is np.ndarray:

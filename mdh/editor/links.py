@@ -10,7 +10,7 @@ from mdh.diagnostics import Failed, fail
 from mdh.editor.analysis import Analysis
 from mdh.editor.facts import section_of, stage_of
 from mdh.editor.hover import header_name, step_at, word_at
-from mdh.editor.outline import Entry, function_place, outline
+from mdh.editor.outline import OutlineEntry, function_place, outline
 from mdh.editor.programs import ProgramView
 from mdh.editor.texts import Texts
 from mdh.editor.walk import Kind, Place, place_at
@@ -123,7 +123,7 @@ def _entry(a: Token, b: Token, word: str) -> bool:
     return a.kind == "name" and a.text == word and b.text == ":"
 
 
-def _sections(entries: tuple[Entry, ...]) -> Iterator[Entry]:
+def _sections(entries: tuple[OutlineEntry, ...]) -> Iterator[OutlineEntry]:
     for entry in entries:
         if entry.kind == "section":
             yield entry

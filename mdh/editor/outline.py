@@ -11,7 +11,7 @@ from mdh.source import Source, Span
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class OutlineEntry:
     """kind: section, step, header, program, stage or dim. span: all of it; name: where it is called so.
     stage: of a section of one. number: of a step in its section, from 0."""
 
@@ -20,13 +20,13 @@ class Entry:
     detail: str
     span: Span
     name: Span
-    inside: tuple["Entry", ...] = ()
+    inside: tuple["OutlineEntry", ...] = ()
     stage: str | None = None
     number: int = -1
     label: int | None = None
 
 
-def outline(source: Source) -> tuple[Entry, ...]:
+def outline(source: Source) -> tuple[OutlineEntry, ...]:
     """The items of a schedule, outermost first."""
     walker = Walker(known_tokens(source))
     begun: list[tuple[int, str, int]] = []
@@ -46,10 +46,10 @@ def outline(source: Source) -> tuple[Entry, ...]:
     return _nested(source, walker.tokens, begun, 0, len(begun), 0)
 
 
-def steps_of(source: Source) -> tuple[Entry, ...]:
+def steps_of(source: Source) -> tuple[OutlineEntry, ...]:
     """All steps of a text."""
 
-    def inner(entries: tuple[Entry, ...]) -> list[Entry]:
+    def inner(entries: tuple[OutlineEntry, ...]) -> list[OutlineEntry]:
         return [x for e in entries for x in ([e] if e.kind == "step" else inner(e.inside))]
 
     return tuple(inner(outline(source)))
@@ -57,8 +57,8 @@ def steps_of(source: Source) -> tuple[Entry, ...]:
 
 def _nested(
     source: Source, tokens: list[Token], begun: list[tuple[int, str, int]], low: int, high: int, depth: int
-) -> tuple[Entry, ...]:
-    out: list[Entry] = []
+) -> tuple[OutlineEntry, ...]:
+    out: list[OutlineEntry] = []
     n, step = low, 0
     while n < high:
         first, word, here = begun[n]
@@ -90,9 +90,9 @@ def _entry(
     first: int,
     last: int,
     word: str,
-    inside: tuple[Entry, ...],
+    inside: tuple[OutlineEntry, ...],
     step: int,
-) -> Entry:
+) -> OutlineEntry:
     """last: the number behind the last token."""
     begin, end = tokens[first], tokens[max(first, last - 1)]
     span = Span(source, begin.start, end.end)
@@ -102,30 +102,30 @@ def _entry(
         label = int(begin.text) if begin.kind == "int" and len(begin.text) < 9 else None
         title = f"step {step + 1 if label is None else label}"
         name = Span(source, begin.start, begin.end)
-        return Entry("step", title, line, span, name, (), None, step, label)
+        return OutlineEntry("step", title, line, span, name, (), None, step, label)
     if word in ("stage", "loop") and follows.kind == "name":
         name = Span(source, follows.start, follows.end)
         stage = follows.text if word == "stage" else None
-        return Entry("section", f"{word} {follows.text}", "", span, name, inside, stage)
+        return OutlineEntry("section", f"{word} {follows.text}", "", span, name, inside, stage)
     name = Span(source, begin.start, begin.end)
     kind = "section" if word in SECTIONS else "header"
-    return Entry(kind, line.split("{", 1)[0].strip() or word, "", span, name, inside)
+    return OutlineEntry(kind, line.split("{", 1)[0].strip() or word, "", span, name, inside)
 
 
-def program_outline(program: Program) -> tuple[Entry, ...]:
+def program_outline(program: Program) -> tuple[OutlineEntry, ...]:
     """The function and its stages, as far as their places are known."""
     source = program.source
     if source is None:
         return ()
     stages = tuple(
-        Entry(
+        OutlineEntry(
             "stage", stage.name, ", ".join(f"{d.name}:{d.extent}" for d in stage.dims), stage.span, stage.span
         )
         for stage in program.stages
         if stage.span is not None and stage.span.source.name == source.name
     )
     whole = Span(source, 0, len(source.text))
-    return (Entry("program", program.name, "", whole, function_place(source, program.name), stages),)
+    return (OutlineEntry("program", program.name, "", whole, function_place(source, program.name), stages),)
 
 
 def function_place(source: Source, name: str) -> Span:

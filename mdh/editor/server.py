@@ -22,7 +22,7 @@ from mdh.diagnostics import Failed, Severity
 from mdh.editor.actions import FIX_ALL, Action
 from mdh.editor.completion import Item
 from mdh.editor.messages import Message
-from mdh.editor.outline import Entry
+from mdh.editor.outline import OutlineEntry
 from mdh.editor.session import Session
 from mdh.editor.settings import settings_of
 from mdh.editor.texts import ClosedError
@@ -359,7 +359,7 @@ def _item(x: Item) -> lsp.CompletionItem:
     )  # fmt: skip
 
 
-def _symbol(x: Entry) -> lsp.DocumentSymbol:
+def _symbol(x: OutlineEntry) -> lsp.DocumentSymbol:
     inside = [_symbol(y) for y in x.inside]
     return lsp.DocumentSymbol(
         x.title, SYMBOLS[x.kind], range_of(x.span), range_of(x.name), x.detail, children=inside

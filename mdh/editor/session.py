@@ -15,7 +15,7 @@ from mdh.editor.headers import headers_of
 from mdh.editor.hover import Hover, hover, hover_program
 from mdh.editor.links import definition, definition_in_program, references, renamable, renamed
 from mdh.editor.messages import Message, messages_of
-from mdh.editor.outline import Entry, outline, program_outline
+from mdh.editor.outline import OutlineEntry, outline, program_outline
 from mdh.editor.programs import ProgramView, program_view
 from mdh.editor.settings import Settings
 from mdh.editor.texts import Texts, is_program, is_schedule
@@ -119,7 +119,7 @@ class Session:
         known = self.analyses.get(path) or Analysis(source, headers_of(source))
         return complete(known, source, offset) if is_schedule(path) else ()
 
-    def outline(self, path: str) -> tuple[Entry, ...]:
+    def outline(self, path: str) -> tuple[OutlineEntry, ...]:
         """For the one thread."""
         if is_schedule(path):
             return outline(self.texts.current(path))

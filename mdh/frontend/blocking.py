@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from mdh.frontend.pieces import update
 from mdh.frontend.statements import Assign, Statement, used_names
-from mdh.frontend.turning import Choice, renumbered, runs, turn_conditions
+from mdh.frontend.turning import LoopChoice, renumbered, runs, turn_conditions
 from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Expr, Unary
@@ -54,7 +54,7 @@ def blocks_of(turns: LoopVar, outer: str, inner: str) -> Blocks | None:
 
 
 def in_blocks(
-    nest: Sequence[Statement], choice: Choice, blocks: Blocks, sums: Sequence[str]
+    nest: Sequence[Statement], choice: LoopChoice, blocks: Blocks, sums: Sequence[str]
 ) -> tuple[list[Statement], list[Statement]] | None:
     """The statements in the turns of a block, and those behind it; None if there are none behind.
 
@@ -112,7 +112,9 @@ def _numbered(s: Statement, loop: LoopVar, shift: int, blocks: Blocks, inner: Lo
     return replace(s, conds=(*conds, *s.conds))
 
 
-def _untouched(n: int, nest: Sequence[Statement], choice: Choice, blocks: Blocks) -> tuple[Expr, ...] | None:
+def _untouched(
+    n: int, nest: Sequence[Statement], choice: LoopChoice, blocks: Blocks
+) -> tuple[Expr, ...] | None:
     """Conditions under which statement n updates an element that nothing else uses in the turns of a block;
     None if it is no update that can wait, or if others use elements that the turn does not choose."""
     s = nest[n]

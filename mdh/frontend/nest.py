@@ -20,7 +20,7 @@ INT = c.CType(("int",))
 
 
 @dataclass(frozen=True, slots=True)
-class Nest:
+class FunctionInC:
     """A function in C. span: the place of its name, or of what stands for it. sizes: values of its parameters
     that are sizes. written: the array parameters that it writes. remarks: warnings."""
 
@@ -33,7 +33,7 @@ class Nest:
 
 def read_nest(
     text: BoundText,
-    written: Callable[[BoundText], Nest],
+    written: Callable[[BoundText], FunctionInC],
     *,
     strict_fp: bool,
     allow: Iterable[str],

@@ -33,7 +33,7 @@ def opened(
     for name, other in (*ends.items(), *((o.name, least) for o in opens)):
         if _form(other) != _form(largest):
             raise Failed(_other_stages(largest, other, name))
-    reading = _Reading(ends, opens, conditions)
+    reading = _ExtentReading(ends, opens, conditions)
     stages = tuple(
         replace(stage, dims=tuple(reading.dim(s, d, known) for d, known in enumerate(stage.dims)))
         for s, stage in enumerate(largest.stages)
@@ -90,7 +90,7 @@ def _at(sizes: Mapping[str, int], read: Callable[[Mapping[str, int]], Program]) 
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _ExtentReading:
     """The extents of a program at the largest sizes, and those at the ends of the ranges. As of `opened`."""
 
     ends: Mapping[str, Program]

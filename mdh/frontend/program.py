@@ -26,7 +26,7 @@ from mdh.frontend.shapes import (
 )
 from mdh.frontend.statements import Array, Assign, Best, OperatorPragma, Statement, Use, turns_around
 from mdh.frontend.strict import check_comparison, check_grouping, ordered
-from mdh.frontend.tables import Table
+from mdh.frontend.tables import ConstantTable
 from mdh.frontend.unwritten import check_written
 from mdh.ir.domain import with_live_starts
 from mdh.ir.expr import Expr, Load, Var, substitute
@@ -62,7 +62,7 @@ class Text:
     scalars: tuple[Scalar, ...]
     statements: Sequence[Statement]
     uses: Sequence[Use]
-    looked_up: Sequence[tuple[Table, Use]]
+    looked_up: Sequence[tuple[ConstantTable, Use]]
     stage_names: Mapping[int, str]
     operators: Mapping[int, OperatorPragma]
     source: Source

@@ -20,7 +20,7 @@ LANGUAGES = {
 C = "mdh.frontend.c.read"
 
 
-class Language(Protocol):
+class FrontEnd(Protocol):
     """What the module of a language has. Raises Failed where a text is wrong."""
 
     def bound_text(
@@ -78,13 +78,13 @@ def is_c(source: Source) -> bool:
     return _ending(source.name) not in LANGUAGES
 
 
-def language(source: Source) -> Language:
+def language(source: Source) -> FrontEnd:
     """The language of a text. Its module is imported only here, where it is needed."""
-    return cast(Language, import_module(LANGUAGES.get(_ending(source.name), C)))
+    return cast(FrontEnd, import_module(LANGUAGES.get(_ending(source.name), C)))
 
 
 def bound_text(source: Source, defines: Mapping[str, str | int] = {}, opens: Iterable[str] = ()) -> BoundText:
-    """See `Language`."""
+    """See `FrontEnd`."""
     return language(source).bound_text(source, defines, opens)
 
 
@@ -96,14 +96,14 @@ def read_bound(
     allow: Iterable[str] = (),
     opens: Sequence[OpenSize] = (),
 ) -> Program:
-    """See `Language`."""
+    """See `FrontEnd`."""
     return language(text.source).read_bound(
         text, function=function, strict_fp=strict_fp, allow=allow, opens=opens
     )
 
 
 def read_syntax(text: BoundText, *, function: str | None = None) -> Function | None:
-    """See `Language`."""
+    """See `FrontEnd`."""
     return language(text.source).read_syntax(text, function=function)
 
 
@@ -114,7 +114,7 @@ def read_heading(
     function: str | None = None,
     opens: Iterable[str] = (),
 ) -> Heading:
-    """See `Language`."""
+    """See `FrontEnd`."""
     return language(source).read_heading(source, defines=defines, function=function, opens=opens)
 
 
@@ -125,12 +125,12 @@ def free_sizes(
     function: str | None = None,
     opens: Iterable[str] = (),
 ) -> tuple[str, ...]:
-    """See `Language`."""
+    """See `FrontEnd`."""
     return language(source).free_sizes(source, defines=defines, function=function, opens=opens)
 
 
 def function_names(source: Source) -> tuple[str, ...]:
-    """See `Language`."""
+    """See `FrontEnd`."""
     return language(source).function_names(source)
 
 

@@ -18,7 +18,7 @@ from mdh.frontend.pieces import Piece
 from mdh.frontend.renaming import changed_loads, renamed, spread
 from mdh.frontend.statements import Array, Assign, Statement, in_text_order, turns_around
 from mdh.frontend.turning import (
-    Choice,
+    LoopChoice,
     choices,
     chosen_by_data,
     cut_at_counters,
@@ -139,7 +139,7 @@ def _in_turns(nest: list[Statement], others: Sequence[Statement], repair: Repair
     return out if out is not None and repair.works(out, repair.arrays) else None
 
 
-def _in_blocks(nest: list[Statement], choice: Choice, repair: Repair) -> list[Statement] | None:
+def _in_blocks(nest: list[Statement], choice: LoopChoice, repair: Repair) -> list[Statement] | None:
     """The nest in blocks of turns; None if nothing can wait for the end of a block."""
     name, known = choice.turns.cname, repair.arrays
     blocks = blocks_of(choice.turns, fresh(f"{name}_block", repair.taken), fresh(name, repair.taken))
@@ -157,7 +157,7 @@ def _in_blocks(nest: list[Statement], choice: Choice, repair: Repair) -> list[St
     return None
 
 
-def _turned(nest: list[Statement], choice: Choice, repair: Repair) -> list[Statement] | None:
+def _turned(nest: list[Statement], choice: LoopChoice, repair: Repair) -> list[Statement] | None:
     """The statements in turns of the chosen loop; None if it may not be a loop of the program."""
     turns = choice.turns
     if choice.shared is not None:

@@ -18,7 +18,7 @@ MOST_CONSTANTS = 65_536
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ConstantTable:
     """An array that nothing writes; its values in row-major order. array_name: of the constant array of the
     program, if the table has become one."""
 

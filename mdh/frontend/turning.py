@@ -32,7 +32,7 @@ Numbered = tuple[int, Statement]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class LoopChoice:
     """A loop of the program. loops: that of each statement. shifts: the turn of its first iteration."""
 
     turns: LoopVar
@@ -46,14 +46,14 @@ class Choice:
         return first if all(v == first for v in self.loops) else None
 
 
-def choices(nest: Sequence[Statement]) -> Iterator[Choice]:
+def choices(nest: Sequence[Statement]) -> Iterator[LoopChoice]:
     """Possible loops of the program, the outermost one first. Loops in common may be none; others are none
     that run anything earlier than what it depends on."""
     common = list(nest[0].loops)
     for s in nest[1:]:
         common = [v for v, w in zip(common, s.loops, strict=False) if v == w]
     for v in common:
-        yield Choice(replace(v, held=True), (v,) * len(nest), (0,) * len(nest))
+        yield LoopChoice(replace(v, held=True), (v,) * len(nest), (0,) * len(nest))
     for loops in islice(_Alignment(nest).found(), MOST_CHOICES):
         found = _alike(loops)
         if found is not None and found.shared is None:
@@ -92,7 +92,7 @@ class _Alignment:
     def _meets(self, m: int, n: int) -> bool:
         return conflict(self.nest[m], self.nest[n])
 
-    def _pairs(self, both: Choice, m: int, n: int) -> Iterator[tuple[Numbered, Numbered]]:
+    def _pairs(self, both: LoopChoice, m: int, n: int) -> Iterator[tuple[Numbered, Numbered]]:
         one, other = (
             (k, _held(self.nest[k], loop, both.turns, shift))
             for k, loop, shift in zip((m, n), both.loops, both.shifts, strict=True)
@@ -109,7 +109,7 @@ def _late(first: Numbered, then: Numbered) -> bool:
     return next(broken_dependences(a, b), None) is not None
 
 
-def _alike(loops: Sequence[LoopVar]) -> Choice | None:
+def _alike(loops: Sequence[LoopVar]) -> LoopChoice | None:
     """One loop over the values that the variables of several loops take; None if no such loop
     runs in their order with the same steps."""
     step = loops[0].step
@@ -121,7 +121,7 @@ def _alike(loops: Sequence[LoopVar]) -> Choice | None:
         return None
     trips = max(n + v.extent for n, v in zip(shifts, loops, strict=True))
     turns = replace(loops[0], name=UNNAMED, start=first, extent=trips, held=True)
-    return Choice(turns, tuple(loops), tuple(shifts))
+    return LoopChoice(turns, tuple(loops), tuple(shifts))
 
 
 def in_turns(s: Statement, loop: LoopVar, turns: LoopVar, shift: int) -> Statement | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from mdh.frontend.typing_rules import binary, convert, unary
-from mdh.gradient.assignments import Assignment
+from mdh.gradient.assignments import GradientAssignment
 from mdh.gradient.functions import partials
 from mdh.ir.dtype import NARROW, DType, accumulator
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var, walk
@@ -20,7 +20,7 @@ class NoRuleError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class GradientTerm:
     """`value` is added to the gradient of the element `load`, where all of `conds` hold."""
 
     load: Load
@@ -28,20 +28,20 @@ class Term:
     conds: tuple[Condition, ...] = ()
 
 
-def terms_of(e: Expr, seed: Expr, conds: tuple[Condition, ...] = ()) -> list[Term]:
+def terms_of(e: Expr, seed: Expr, conds: tuple[Condition, ...] = ()) -> list[GradientTerm]:
     """The terms of `e` for a gradient `seed` of its value; seeds of narrow floats are f32. Raises
     NoRuleError."""
     return list(_terms(e, seed, conds))
 
 
-def _terms(e: Expr, seed: Expr, conds: tuple[Condition, ...]) -> Iterator[Term]:
+def _terms(e: Expr, seed: Expr, conds: tuple[Condition, ...]) -> Iterator[GradientTerm]:
     if not e.dtype.is_float or (isinstance(seed, Const) and seed.value == 0):
         return
     match e:
         case Const() | Var():
             return
         case Load():
-            yield Term(e, seed, conds)
+            yield GradientTerm(e, seed, conds)
         case Cast(arg):
             yield from _terms(arg, _as(seed, arg.dtype), conds)
         case Unary("-", arg):
@@ -57,7 +57,7 @@ def _terms(e: Expr, seed: Expr, conds: tuple[Condition, ...]) -> Iterator[Term]:
             raise NoRuleError(f"the operator `{e.op}` has no derivative")
 
 
-def _of_binary(e: Binary, seed: Expr, conds: tuple[Condition, ...]) -> Iterator[Term]:
+def _of_binary(e: Binary, seed: Expr, conds: tuple[Condition, ...]) -> Iterator[GradientTerm]:
     left, right = e.left, e.right
     match e.op:
         case "+":
@@ -78,7 +78,7 @@ def _of_binary(e: Binary, seed: Expr, conds: tuple[Condition, ...]) -> Iterator[
             raise NoRuleError(f"the operator `{e.op}` has no derivative")
 
 
-def _of_call(e: Call, seed: Expr, conds: tuple[Condition, ...]) -> Iterator[Term]:
+def _of_call(e: Call, seed: Expr, conds: tuple[Condition, ...]) -> Iterator[GradientTerm]:
     by_argument = partials(e)
     if by_argument is None:
         raise NoRuleError(f"the function `{e.fn}` has no derivative here")
@@ -104,7 +104,7 @@ def reads(e: Expr) -> bool:
             return False
 
 
-def reproducible(e: Expr, maps: Mapping[str, Assignment]) -> bool:
+def reproducible(e: Expr, maps: Mapping[str, GradientAssignment]) -> bool:
     """Whether every kernel that computes the value gets the same bits. maps: those that a kernel may compute
     where it reads them.
 
@@ -124,7 +124,7 @@ def reproducible(e: Expr, maps: Mapping[str, Assignment]) -> bool:
     return not ops >= {"+", "*"}
 
 
-def _values(name: str, maps: Mapping[str, Assignment]) -> list[Expr]:
+def _values(name: str, maps: Mapping[str, GradientAssignment]) -> list[Expr]:
     """What an array is computed of, with the elements that a later map leaves as they are."""
     found = list[Expr]()
     while name in maps:

@@ -21,7 +21,7 @@ HINT = "give the backward program yourself: backward="
 
 
 @dataclass(frozen=True, slots=True)
-class Array:
+class GradientArray:
     """An array of the backward program. origin: the array of the given program whose values it holds, or None
     for the sum in front of an epilogue. final: it holds what the array holds in the end."""
 
@@ -34,7 +34,7 @@ class Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
+class GradientAssignment:
     """`target = value`, or with an operator `target = start, combined with value over all of `reduced``.
 
     kept, reduced: dimensions. before: the array that holds the elements which this one does not write, if it
@@ -59,8 +59,8 @@ class Straight:
     """arrays: by name; those of the program's inputs are among them. last: the version that each array of the
     program has in the end."""
 
-    assignments: tuple[Assignment, ...]
-    arrays: Mapping[str, Array]
+    assignments: tuple[GradientAssignment, ...]
+    arrays: Mapping[str, GradientArray]
     last: Mapping[str, str]
     taken: set[str] = field(compare=False, repr=False)
 
@@ -74,10 +74,10 @@ def straight(program: Program) -> Straight:
     if program.loops:
         what = f"`{program.name}` has a loop whose turns depend on one another"
         raise refused(what, program.loops[0].span)
-    return _Walk(program).run()
+    return _StageWalk(program).run()
 
 
-class _Walk:
+class _StageWalk:
     """The stages in order. versions: of each array, the one that holds its values now. constants: of sizes
     that are bound. Requires stages without locals, as front ends make them."""
 
@@ -87,12 +87,12 @@ class _Walk:
         opened = {s.name for s in program.opens}
         self.constants = {n: e for n, e in program.size_constants.items() if n not in opened}
         self.writes = [frozenset(s.written) for s in program.stages]
-        self.arrays: dict[str, Array] = {}
+        self.arrays: dict[str, GradientArray] = {}
         self.versions: dict[str, str] = {}
-        self.out: list[Assignment] = []
+        self.out: list[GradientAssignment] = []
         for b in program.buffers:
             if not any(b.name in w for w in self.writes):
-                self.arrays[b.name] = Array(b.name, b.dtype, b.shape, b.open, b.name, True)
+                self.arrays[b.name] = GradientArray(b.name, b.dtype, b.shape, b.open, b.name, True)
                 self.versions[b.name] = b.name
 
     def run(self) -> Straight:
@@ -164,7 +164,9 @@ class _Walk:
         seen = None if start is None else self._read(start, before, stage)
         value = self._read(r.values[0], before, stage)
         self.out.append(
-            Assignment(kept, reduced, r.op.name, value, seen, target, r.types[0], keep, scattered, stage.span)
+            GradientAssignment(
+                kept, reduced, r.op.name, value, seen, target, r.types[0], keep, scattered, stage.span
+            )
         )
 
     def _assign(
@@ -185,12 +187,14 @@ class _Walk:
         target = Load(name, index, self.arrays[name].dtype)
         keep = None if self._whole(o, stage) else old
         seen = self._read(value, before, stage, known)
-        self.out.append(Assignment(kept, (), "", seen, None, target, seen.dtype, keep, span=stage.span))
+        self.out.append(
+            GradientAssignment(kept, (), "", seen, None, target, seen.dtype, keep, span=stage.span)
+        )
 
     def _sum_array(self, stage: Stage, r: Result, kept: tuple[Dim, ...]) -> str:
         name = fresh(f"{r.outputs[0].buffer}_sum", self.taken)
         shape, opened = tuple(d.extent for d in kept) or (1,), tuple(d.open for d in kept)
-        self.arrays[name] = Array(name, r.types[0], shape, opened if any(opened) else (), None)
+        self.arrays[name] = GradientArray(name, r.types[0], shape, opened if any(opened) else (), None)
         return name
 
     def _version(
@@ -205,7 +209,7 @@ class _Walk:
             raise refused(f"a nest writes `{o.buffer}` twice", b.span)
         mine = final and not b.temp
         name = o.buffer if mine else fresh(f"{o.buffer}_value", self.taken)
-        self.arrays[name] = Array(name, b.dtype, b.shape, b.open, o.buffer, mine)
+        self.arrays[name] = GradientArray(name, b.dtype, b.shape, b.open, o.buffer, mine)
         later[o.buffer] = name
         return name, old
 

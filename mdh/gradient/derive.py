@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mdh.frontend.typing_rules import binary, convert, select
-from mdh.gradient.adjoint import NoRuleError, Term, reproducible, terms_of
-from mdh.gradient.assignments import Array, Assignment, arrays_read, refused, straight
+from mdh.gradient.adjoint import GradientTerm, NoRuleError, reproducible, terms_of
+from mdh.gradient.assignments import GradientArray, GradientAssignment, arrays_read, refused, straight
 from mdh.gradient.c_expression import c_type, is_spelled
-from mdh.gradient.nests import Nest, gathered, together
+from mdh.gradient.nests import GradientNest, gathered, together
 from mdh.gradient.statements import added, box, computed, constant, declaration, elements, loops, store
 from mdh.ir import syntax as c
 from mdh.ir.dtype import F32, I32, NARROW, DType, accumulator
@@ -77,8 +77,8 @@ class _Gradient:
     versions that it begins with, and the assignment whose elements are left out, if any. incoming: the
     parameter that it is, or begins with."""
 
-    nests: list[Nest] = field(default_factory=list)
-    passed: list[tuple[str, Assignment]] = field(default_factory=list)
+    nests: list[GradientNest] = field(default_factory=list)
+    passed: list[tuple[str, GradientAssignment]] = field(default_factory=list)
     incoming: str = ""
 
     @property
@@ -94,10 +94,10 @@ class _Derivation:
         self.taken = set(found.taken)
         self.stem = _stem(self.taken)
         self.gradients = {n: _Gradient() for n in self.arrays}
-        self.names: dict[str, Array] = {}
+        self.names: dict[str, GradientArray] = {}
         """The arrays that hold gradients, by the array whose gradient it is."""
         self.statements: list[c.Statement] = []
-        self.temps: list[Array] = []
+        self.temps: list[GradientArray] = []
         self.incoming: dict[str, str] = {}
         self.results: dict[str, str] = {}
         self.reads: set[str] = set()
@@ -121,7 +121,7 @@ class _Derivation:
         forward = self._recomputed()
         return self._function([*forward, *self.statements], results)
 
-    def _given(self, a: Assignment) -> bool:
+    def _given(self, a: GradientAssignment) -> bool:
         """Whether the backward program takes the array that an assignment writes."""
         return self.arrays[a.target.buffer].final
 
@@ -134,7 +134,7 @@ class _Derivation:
                 found.add(a.target.buffer)
         return frozenset(found)
 
-    def _reversed(self, a: Assignment) -> None:
+    def _reversed(self, a: GradientAssignment) -> None:
         """The terms of an assignment, whose result has its whole gradient by now."""
         target = a.target.buffer
         if target not in self.flowing or not self.gradients[target].flows:
@@ -154,7 +154,7 @@ class _Derivation:
         if a.before is not None and a.before in self.flowing:
             self.gradients[a.before].passed.append((own.name, a))
 
-    def _terms(self, terms: Sequence[Term], dims: Sequence[Dim]) -> None:
+    def _terms(self, terms: Sequence[GradientTerm], dims: Sequence[Dim]) -> None:
         for term in terms:
             name = term.load.buffer
             if name in self.flowing:
@@ -164,7 +164,7 @@ class _Derivation:
                     for e in (*nest.index, nest.value, *(cond for cond, _ in nest.conds)):
                         self.reads |= set(arrays_read(e))
 
-    def _extremum(self, a: Assignment, seed: Expr) -> None:
+    def _extremum(self, a: GradientAssignment, seed: Expr) -> None:
         """Several values may equal the maximum. They share its gradient equally, so the backward program
         first counts them, by a sum in a separate stage."""
         value = without_casts(a.value)
@@ -179,39 +179,41 @@ class _Derivation:
                 best: Condition = (binary("==", _wide(e), found), True)
                 self._terms(terms_of(e, share, (best,)), dims)
 
-    def _count(self, a: Assignment, found: Expr) -> Load:
+    def _count(self, a: GradientAssignment, found: Expr) -> Load:
         """How many values are the maximum, as an array over the results."""
         kept = box(a.kept)
         one, none = Const(1.0, F32), Const(0.0, F32)
         name = fresh("count", self.taken)
         opened = tuple(r.open for r in kept)
-        array = Array(name, F32, tuple(r.extent for r in kept) or (1,), opened if any(opened) else (), None)
+        array = GradientArray(
+            name, F32, tuple(r.extent for r in kept) or (1,), opened if any(opened) else (), None
+        )
         target = Load(name, tuple(Var(r.name) for r in kept) or (Const(0, I32),), F32)
         start: Expr = none
         if a.start is not None and not isinstance(a.start, Const):
             start = select(binary("==", _wide(a.start), found), one, none)
         hit = select(binary("==", _wide(a.value), found), one, none)
-        counting = Assignment(a.kept, a.reduced, "+", hit, start, target, F32)
+        counting = GradientAssignment(a.kept, a.reduced, "+", hit, start, target, F32)
         self.temps.append(array)
         self.arrays[name] = array
         self.statements += computed(counting, array, "")
         self.reads |= {n for e in (a.value, found, start) for n in arrays_read(e)}
         return target
 
-    def _gradient(self, name: str, result: str) -> Array:
+    def _gradient(self, name: str, result: str) -> GradientArray:
         """The array that holds the gradient of `name`, whose terms are all known. It is written by statements
         that this adds. result: the parameter that it is; empty for an array of the function's own."""
         g, of = self.gradients[name], self.arrays[name]
         if g.incoming:
             self.incoming[g.incoming] = name
         if g.incoming and not g.nests and not g.passed and not result:
-            return Array(g.incoming, of.dtype, of.shape, of.open, None)
+            return GradientArray(g.incoming, of.dtype, of.shape, of.open, None)
         g.nests = together(g.nests)
-        own = Array(result or fresh(f"{name}{ENDING}", self.taken), of.dtype, of.shape, of.open, None)
+        own = GradientArray(result or fresh(f"{name}{ENDING}", self.taken), of.dtype, of.shape, of.open, None)
         single = len(g.nests) == 1 and g.nests[0].whole and not g.passed and not g.incoming
         if own.dtype in NARROW and not single:
             # terms are added in f32, and rounded once
-            wide = Array(
+            wide = GradientArray(
                 fresh(f"{own.name}_sum", self.taken), accumulator(own.dtype), own.shape, own.open, None
             )
             self.temps.append(wide)
@@ -223,7 +225,7 @@ class _Derivation:
             self.temps.append(own)
         return own
 
-    def _write(self, own: Array, g: _Gradient) -> None:
+    def _write(self, own: GradientArray, g: _Gradient) -> None:
         first = True
         for later, a in g.passed:
             self._pass_on(own, later, a, first=first)
@@ -244,10 +246,10 @@ class _Derivation:
         if first:
             self._fill(own, Const(0.0, own.dtype))
 
-    def _incoming_type(self, own: Array, g: _Gradient) -> DType:
+    def _incoming_type(self, own: GradientArray, g: _Gradient) -> DType:
         return self.arrays[self.incoming[g.incoming]].dtype
 
-    def _pass_on(self, own: Array, later: str, a: Assignment, *, first: bool) -> None:
+    def _pass_on(self, own: GradientArray, later: str, a: GradientAssignment, *, first: bool) -> None:
         """The gradient of a later version, but for the elements that this one overwrites."""
         if not first:
             raise refused("two nests overwrite parts of one array", a.span)
@@ -256,10 +258,10 @@ class _Derivation:
             zero = store(Load(own.name, a.target.index, own.dtype), Const(0.0, own.dtype))
             self.statements.append(loops(box(a.kept), [zero]))
 
-    def _copy(self, own: Array, name: str, dtype: DType) -> None:
+    def _copy(self, own: GradientArray, name: str, dtype: DType) -> None:
         self._fill(own, _wide(Load(name, elements(own, self.stem)[1], dtype)))
 
-    def _fill(self, own: Array, value: Expr) -> None:
+    def _fill(self, own: GradientArray, value: Expr) -> None:
         ranges, index = elements(own, self.stem)
         self.statements.append(loops(ranges, [store(Load(own.name, index, own.dtype), value)]))
 
@@ -297,11 +299,11 @@ class _Derivation:
         arrays = [declaration(self.arrays[n]) for n in given]
         for g, n in incoming.items():
             a = self.arrays[n]
-            arrays.append(declaration(Array(g, a.dtype, a.shape, a.open, None)))
+            arrays.append(declaration(GradientArray(g, a.dtype, a.shape, a.open, None)))
         outputs = {results[n]: n for n in self._in_order(self.wanted)}
         for g, n in outputs.items():
             a = self.arrays[n]
-            arrays.append(declaration(Array(g, a.dtype, a.shape, a.open, None)))
+            arrays.append(declaration(GradientArray(g, a.dtype, a.shape, a.open, None)))
         temps = [declaration(a) for a in self.temps]
         name = fresh(f"{program.name}_backward", self.taken)
         function = c.Function(name, (*numbers, *arrays), tuple(constants), c.Block((*temps, *body)))
@@ -324,7 +326,7 @@ def _wide(e: Expr) -> Expr:
     return convert(e, F32) if e.dtype in NARROW else e
 
 
-def _expressions(a: Assignment) -> tuple[Expr, ...]:
+def _expressions(a: GradientAssignment) -> tuple[Expr, ...]:
     """What an assignment reads."""
     return (a.value, *(() if a.start is None else (a.start,)), *a.target.index)
 

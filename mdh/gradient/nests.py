@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mdh.frontend.typing_rules import binary, select
-from mdh.gradient.adjoint import Term
-from mdh.gradient.assignments import Array
+from mdh.gradient.adjoint import GradientTerm
+from mdh.gradient.assignments import GradientArray
 from mdh.ir.affine import Affine, from_expr, to_expr
 from mdh.ir.dtype import I32
 from mdh.ir.expr import Binary, Const, Expr, Var, substitute
@@ -22,7 +22,7 @@ from mdh.ir.program import Condition, Dim
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class GradientLoop:
     """A loop: `name` from 0 to `extent`, which may be a function of open sizes."""
 
     name: str
@@ -35,35 +35,37 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Nest:
+class GradientNest:
     """For all of `outer`: `index` += the sum of `value` over `inner`, where all of `conds` hold. whole: the
     outer loops name each element of the array once."""
 
-    outer: tuple[Range, ...]
-    inner: tuple[Range, ...]
+    outer: tuple[GradientLoop, ...]
+    inner: tuple[GradientLoop, ...]
     index: tuple[Expr, ...]
     value: Expr
     conds: tuple[Condition, ...]
     whole: bool
 
 
-def gathered(term: Term, dims: Sequence[Dim], array: Array, taken: frozenset[str]) -> list[Nest]:
+def gathered(
+    term: GradientTerm, dims: Sequence[Dim], array: GradientArray, taken: frozenset[str]
+) -> list[GradientNest]:
     """The sums of a term over the points of a box. There are several where elements are dealt out, and their
     number is no multiple of the stride."""
-    ranges = {d.name: Range(d.name, d.extent, d.open) for d in dims}
+    ranges = {d.name: GradientLoop(d.name, d.extent, d.open) for d in dims}
     forms = tuple(from_expr(e) for e in term.load.index)
     known = [f for f in forms if f is not None and f.names <= ranges.keys()]
     if len(known) < len(forms):
         return [_scattered(term, ranges)]
-    solvers = [_Solver(ranges, array, {*taken, *ranges})]
+    solvers = [_SubscriptSolver(ranges, array, {*taken, *ranges})]
     for axis, form in enumerate(known):
         solvers = [more for solver in solvers for more in solver.solve(axis, form)]
     return [solver.nest(term) for solver in solvers]
 
 
-def together(nests: Sequence[Nest]) -> list[Nest]:
+def together(nests: Sequence[GradientNest]) -> list[GradientNest]:
     """Fewer nests that add the same: those of the same loops as one, and conditions in the values of maps."""
-    sums: dict[tuple[object, ...], Nest] = {}
+    sums: dict[tuple[object, ...], GradientNest] = {}
     for given in nests:
         nest = _unconditional(given) if given.whole and not given.inner else given
         key = nest.outer, nest.inner, nest.index, nest.conds, nest.value.dtype
@@ -72,7 +74,7 @@ def together(nests: Sequence[Nest]) -> list[Nest]:
     return list(sums.values())
 
 
-def _unconditional(nest: Nest) -> Nest:
+def _unconditional(nest: GradientNest) -> GradientNest:
     zero = Const(0.0, nest.value.dtype)
     value = nest.value
     for cond, holds in reversed(nest.conds):
@@ -80,31 +82,31 @@ def _unconditional(nest: Nest) -> Nest:
     return replace(nest, value=value, conds=())
 
 
-def _scattered(term: Term, ranges: Mapping[str, Range]) -> Nest:
+def _scattered(term: GradientTerm, ranges: Mapping[str, GradientLoop]) -> GradientNest:
     """Subscripts that are data, as they are."""
-    return Nest(tuple(ranges.values()), (), term.load.index, term.value, term.conds, whole=False)
+    return GradientNest(tuple(ranges.values()), (), term.load.index, term.value, term.conds, whole=False)
 
 
 @dataclass
-class _Solver:
+class _SubscriptSolver:
     """The subscripts one after the other. values: dimensions that are solved for, as functions of others.
     index: of the element. whole: so far, each element is named once."""
 
-    ranges: dict[str, Range]
-    array: Array
+    ranges: dict[str, GradientLoop]
+    array: GradientArray
     taken: set[str]
-    outer: dict[str, Range] = field(default_factory=dict)
+    outer: dict[str, GradientLoop] = field(default_factory=dict)
     values: dict[str, Affine] = field(default_factory=dict)
     conds: list[Condition] = field(default_factory=list)
     index: list[Expr] = field(default_factory=list)
     whole: bool = True
-    inner: dict[str, Range] = field(default_factory=dict)
+    inner: dict[str, GradientLoop] = field(default_factory=dict)
 
-    def solve(self, axis: int, form: Affine) -> "list[_Solver]":
+    def solve(self, axis: int, form: Affine) -> "list[_SubscriptSolver]":
         """The same with one more subscript, for all elements."""
         form = form.substitute(self.values)
         opened = self.array.open[axis] if self.array.open else None
-        size = Range("", self.array.shape[axis], opened)
+        size = GradientLoop("", self.array.shape[axis], opened)
         free = [n for n, _ in form.terms if n in self.ranges and n not in self.outer]
         if not free:
             self.index.append(to_expr(form))
@@ -129,10 +131,10 @@ class _Solver:
         self.whole = False
         return [self]
 
-    def _solve_for(self, name: str, form: Affine, size: Range) -> None:
+    def _solve_for(self, name: str, form: Affine, size: GradientLoop) -> None:
         """form = x gives the dimension `name`."""
         x = fresh("x", self.taken)
-        self.outer[x] = Range(x, size.extent, size.open)
+        self.outer[x] = GradientLoop(x, size.extent, size.open)
         self.index.append(Var(x))
         sign = form.coefficient(name)
         rest = form + Affine.of({name: -sign})
@@ -162,7 +164,9 @@ class _Solver:
         closed = self.ranges[outer].open is None and self.ranges[inner].open is None
         return (outer, inner, stride) if fits and closed else None
 
-    def _deal_out(self, form: Affine, outer: str, inner: str, stride: int, size: Range) -> "list[_Solver]":
+    def _deal_out(
+        self, form: Affine, outer: str, inner: str, stride: int, size: GradientLoop
+    ) -> "list[_SubscriptSolver]":
         """x = stride * q + p + const, with inner = p + stride * t and outer = q - t. The last q may have
         fewer elements than the others. There are loops of their own for these."""
         self.whole = False
@@ -173,7 +177,7 @@ class _Solver:
             found.append(self._copy())
             found[1]._deal(form.const, outer, inner, stride, None, whole, left)
         q = fresh("q", self.taken)
-        self.outer[q] = Range(q, min(whole, count))
+        self.outer[q] = GradientLoop(q, min(whole, count))
         self._deal(form.const, outer, inner, stride, q, 0, stride)
         return found
 
@@ -182,20 +186,20 @@ class _Solver:
     ) -> None:
         """The elements of all `q`, or those at the number `at`; each has so many phases."""
         p, t = fresh("p", self.taken), fresh("t", self.taken)
-        self.outer[p] = Range(p, phases)
-        self.inner[t] = Range(t, -(-self.ranges[inner].extent // stride))
+        self.outer[p] = GradientLoop(p, phases)
+        self.inner[t] = GradientLoop(t, -(-self.ranges[inner].extent // stride))
         row = Affine((), at) if q is None else Affine.var(q)
         self.index.append(to_expr(row.scale(stride) + Affine.var(p).shift(const)))
         self._give(inner, Affine.of({p: 1, t: stride}))
         self._give(outer, row + Affine.of({t: -1}))
 
-    def _copy(self) -> "_Solver":
-        return _Solver(
+    def _copy(self) -> "_SubscriptSolver":
+        return _SubscriptSolver(
             self.ranges, self.array, set(self.taken), dict(self.outer), dict(self.values), list(self.conds),
             list(self.index), self.whole, dict(self.inner),
         )  # fmt: skip
 
-    def _range(self, name: str) -> Range:
+    def _range(self, name: str) -> GradientLoop:
         return self.outer.get(name) or self.inner.get(name) or self.ranges[name]
 
     def _least(self, form: Affine) -> int:
@@ -204,15 +208,15 @@ class _Solver:
     def _most(self, form: Affine) -> int:
         return form.bounds({n: (0, self._range(n).extent - 1) for n in form.names})[1]
 
-    def nest(self, term: Term) -> Nest:
+    def nest(self, term: GradientTerm) -> GradientNest:
         names = {n: to_expr(f) for n, f in self.values.items()}
         left = (r for n, r in self.ranges.items() if n not in self.values and n not in self.outer)
         inner = (*left, *self.inner.values())
         # in this order: what terms ask may be read only inside of the box
         conds = tuple((substitute(c, names), holds) for c, holds in (*self.conds, *term.conds))
         value = substitute(term.value, names)
-        return Nest(tuple(self.outer.values()), inner, tuple(self.index), value, conds, self.whole)
+        return GradientNest(tuple(self.outer.values()), inner, tuple(self.index), value, conds, self.whole)
 
 
-def _alike(a: Range, b: Range) -> bool:
+def _alike(a: GradientLoop, b: GradientLoop) -> bool:
     return (a.extent, a.open) == (b.extent, b.open)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from mdh.gradient.assignments import Array, Assignment
+from mdh.gradient.assignments import GradientArray, GradientAssignment
 from mdh.gradient.c_expression import c_expression, c_number, c_type
-from mdh.gradient.nests import Nest, Range
+from mdh.gradient.nests import GradientLoop, GradientNest
 from mdh.ir import syntax as c
 from mdh.ir.affine import to_expr
 from mdh.ir.dtype import NARROW, DType, accumulator
@@ -19,7 +19,7 @@ def extent(size: int, opened: OpenExtent | None) -> c.Expression:
     return c.Number(str(size)) if opened is None else c_expression(to_expr(opened.form))
 
 
-def declaration(a: Array, *, const: bool = False) -> c.Declaration:
+def declaration(a: GradientArray, *, const: bool = False) -> c.Declaration:
     """An array, as a parameter or as one of the function's own."""
     opened = a.open or (None,) * len(a.shape)
     words = ("const", *c_type(a.dtype).words) if const else c_type(a.dtype).words
@@ -39,7 +39,7 @@ def constant(b: Buffer) -> c.Declaration:
     )
 
 
-def loops(ranges: Sequence[Range], body: Sequence[c.Statement]) -> c.Statement:
+def loops(ranges: Sequence[GradientLoop], body: Sequence[c.Statement]) -> c.Statement:
     """`body` in loops, the first one outermost."""
     inner: c.Statement = c.Block(tuple(body))
     for r in reversed(ranges):
@@ -49,15 +49,17 @@ def loops(ranges: Sequence[Range], body: Sequence[c.Statement]) -> c.Statement:
     return inner
 
 
-def elements(a: Array, stem: str) -> tuple[tuple[Range, ...], tuple[Expr, ...]]:
+def elements(a: GradientArray, stem: str) -> tuple[tuple[GradientLoop, ...], tuple[Expr, ...]]:
     """Loops over the elements of an array, and their subscripts. stem: of the names of counters."""
     opened = a.open or (None,) * len(a.shape)
-    ranges = tuple(Range(f"{stem}{k}", n, o) for k, (n, o) in enumerate(zip(a.shape, opened, strict=True)))
+    ranges = tuple(
+        GradientLoop(f"{stem}{k}", n, o) for k, (n, o) in enumerate(zip(a.shape, opened, strict=True))
+    )
     return ranges, tuple(Var(r.name) for r in ranges)
 
 
-def box(dims: Iterable[Dim]) -> tuple[Range, ...]:
-    return tuple(Range(d.name, d.extent, d.open) for d in dims)
+def box(dims: Iterable[Dim]) -> tuple[GradientLoop, ...]:
+    return tuple(GradientLoop(d.name, d.extent, d.open) for d in dims)
 
 
 def store(target: Load | Var, value: Expr, op: str = "=") -> c.Assignment:
@@ -75,7 +77,7 @@ def where(conds: Sequence[Condition], body: c.Statement) -> c.Statement:
     return body if test is None else c.IfStatement(test, body, None)
 
 
-def computed(a: Assignment, array: Array, local: str) -> list[c.Statement]:
+def computed(a: GradientAssignment, array: GradientArray, local: str) -> list[c.Statement]:
     """The statements that carry out an assignment. local: an unused name."""
     if not a.op:
         return [loops(box(a.kept), [store(a.target, a.value)])]
@@ -92,7 +94,7 @@ def computed(a: Assignment, array: Array, local: str) -> list[c.Statement]:
     return [loops(box(a.kept), [*head, loops(box(a.reduced), [joined(sums, a)]), *tail])]
 
 
-def joined(sums: Load | Var, a: Assignment) -> c.Statement:
+def joined(sums: Load | Var, a: GradientAssignment) -> c.Statement:
     """The state with one more value."""
     state, value = c_expression(sums), c_expression(a.value)
     assert isinstance(state, c.Element | c.Name)
@@ -107,7 +109,7 @@ def joined(sums: Load | Var, a: Assignment) -> c.Statement:
     return c.Assignment(state, "=", c.Conditional(c.Infix(sign, value, state), value, state))
 
 
-def added(array: str, dtype: DType, nest: Nest, *, begins: bool, local: str = "") -> c.Statement:
+def added(array: str, dtype: DType, nest: GradientNest, *, begins: bool, local: str = "") -> c.Statement:
     """The statements that add the sums of a nest to the elements of an array. begins: the elements have no
     values yet, and the nest names each of them. local: a name for a sum that is stored in a narrower type."""
     target = Load(array, nest.index, dtype)

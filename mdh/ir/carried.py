@@ -31,7 +31,7 @@ class Carried:
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class OnePass:
     """What the host of a pass does besides its own reduction.
 
     carried: by the name of the stage, in the order of the C. scales: by result, what its partial results are

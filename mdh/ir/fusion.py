@@ -30,7 +30,7 @@ class FusionError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class DimensionRun:
     """The dimensions of an array that a group goes over: `first` to `last`."""
 
     first: int
@@ -185,9 +185,9 @@ class _Fusion:
 
     # -- accesses ----------------------------------------------------------------------------------------
 
-    def _runs(self) -> dict[str, Run]:
+    def _runs(self) -> dict[str, DimensionRun]:
         """The array dimensions that become one. Raises FusionError if accesses of an array disagree."""
-        out: dict[str, Run] = {}
+        out: dict[str, DimensionRun] = {}
         if len(self.long) < 2:
             return out
         for buffer, index in _accesses(self.stage):
@@ -201,7 +201,7 @@ class _Fusion:
                 raise FusionError("another access has them elsewhere in the array", (buffer, index))
         return out
 
-    def _run(self, buffer: str, index: tuple[Expr, ...]) -> Run:
+    def _run(self, buffer: str, index: tuple[Expr, ...]) -> DimensionRun:
         """The subscripts in which the dimensions of the group stand side by side. The first dimension may be
         one term of its subscript. Each other one is a whole subscript and runs along the array's extent."""
         shape = self.program.buffer_of[buffer].shape
@@ -224,7 +224,7 @@ class _Fusion:
                 raise FusionError(
                     f"`{name}` runs over {self.dims[name].extent} of {shape[k]} elements", (buffer, index)
                 )
-        return Run(at[0], at[-1])
+        return DimensionRun(at[0], at[-1])
 
     def _affine(self, e: Expr) -> Affine | None:
         """The function of the dimensions. One of a single iteration is always 0."""

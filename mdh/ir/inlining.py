@@ -81,7 +81,7 @@ def converted(e: Expr, t: DType) -> Expr:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ComputingPoint:
     """The point of a map that computes a loaded element. terms: the element is computed where all of them
     hold. functions: the point's coordinates that are affine in the reader's dimensions."""
 
@@ -94,7 +94,7 @@ class Place:
         return len(self.functions) == len(self.point)
 
 
-def place_of(m: MapOutput, load: Load, program: Program, reader: Stage) -> Place:
+def place_of(m: MapOutput, load: Load, program: Program, reader: Stage) -> ComputingPoint:
     """Where the map computes the element that `reader` loads. Raises InliningError if the element does not
     say."""
     solver = _Solver(m, load, program, reader)
@@ -153,7 +153,7 @@ class _Solver:
     def _values(self) -> dict[str, Expr]:
         return {**{n: to_expr(f) for n, f in self.found.items()}, **self.computed}
 
-    def place(self) -> Place:
+    def place(self) -> ComputingPoint:
         terms = [t for d in self.m.stage.dims if d.extent > 1 for t in self._inside(d)]
         values = self._values
         for k, f in enumerate(self.m.index):
@@ -166,7 +166,7 @@ class _Solver:
                 there = to_expr(f.substitute(self.found))
                 terms.append((Binary("==", to_expr(function), there, I32), True))
         terms += [(substitute(c, values), holds) for c, holds in self.m.conds]
-        return Place(values, tuple(terms), dict(self.found))
+        return ComputingPoint(values, tuple(terms), dict(self.found))
 
     def _inside(self, dim: Dim) -> list[Condition]:
         """That the coordinate is one of the dimension."""
@@ -200,7 +200,7 @@ def _less(a: Expr, b: Expr) -> Expr:
     return a if b == Const(0, I32) else Binary("-", a, b, I32)
 
 
-def substituted(m: MapOutput, load: Load, place: Place, open_terms: tuple[Condition, ...]) -> Expr:
+def substituted(m: MapOutput, load: Load, place: ComputingPoint, open_terms: tuple[Condition, ...]) -> Expr:
     """What stands in place of the load. open_terms: those of the place's terms that may not hold; the array
     is read where they do not."""
     value = substitute(m.value, dict(place.point))
@@ -217,7 +217,7 @@ class Read:
 
     reader: str
     load: Load
-    place: Place
+    place: ComputingPoint
     dims: tuple[Dim, ...]
     conds: tuple[Condition, ...]
     turns: int = 1

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from mdh.ir.expr import Expr, Var, loads
 from mdh.ir.names import fresh
 from mdh.ir.online_terms import OnlineError, read_term
-from mdh.ir.online_writing import Joining, index_in_host, rewritten, scale_of
+from mdh.ir.online_writing import PassWriting, index_in_host, rewritten, scale_of
 from mdh.ir.program import DimKind, Program, Stage
 
 
@@ -43,7 +43,7 @@ def online(program: Program, host: str, names: Sequence[str], inside: Sequence[s
     OnlineError."""
     stages = {s.name: s for s in program.stages}
     companions = {_array_of(program, stages[n]): stages[n] for n in names}
-    o = Joining(
+    o = PassWriting(
         program, stages[host], companions, [stages[n] for n in inside], {}, set(), set(),
         {*program.buffer_of, *program.params}, {}, {}, {},
     )  # fmt: skip
@@ -75,7 +75,7 @@ def _array_of(program: Program, stage: Stage) -> str:
 # -- reading -----------------------------------------------------------------------------------
 
 
-def _read_terms(o: Joining) -> None:
+def _read_terms(o: PassWriting) -> None:
     kept = [d for d in o.host.dims if d.kind is DimKind.PW]
     for stage in o.companions.values():
         own = [d for d in stage.dims if d.kind is DimKind.PW]
@@ -109,7 +109,7 @@ def _read_terms(o: Joining) -> None:
             raise OnlineError(f"stage `{stage.name}` reduces what `{o.host.name}` carries", stage)
 
 
-def _read_outside(o: Joining) -> None:
+def _read_outside(o: PassWriting) -> None:
     """Gives names to arrays with finished results that other kernels read."""
     mine = {o.host.name, *(s.name for s in o.companions.values()), *(s.name for s in o.inside)}
     others = [s for s in o.program.stages if s.name not in mine]
@@ -129,7 +129,7 @@ def _names(index: tuple[Expr, ...]) -> list[str]:
     return [i.name for i in index if isinstance(i, Var)]
 
 
-def _maps(o: Joining) -> dict[str, Stage]:
+def _maps(o: PassWriting) -> dict[str, Stage]:
     """Maps that the host computes, which read what is carried, by their arrays."""
     out: dict[str, Stage] = {}
     for stage in o.inside:
@@ -140,6 +140,6 @@ def _maps(o: Joining) -> dict[str, Stage]:
     return out
 
 
-def _depends(o: Joining, stage: Stage) -> bool:
+def _depends(o: PassWriting, stage: Stage) -> bool:
     maps = _maps(o)
     return any(b in o.companions or b in maps for b in stage.read)

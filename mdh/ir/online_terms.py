@@ -63,7 +63,7 @@ class Square:
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class OnlineTerm:
     """What a term has of the results that are carried. factors: (array, index, 1 or -1 for a divisor). dtype:
     of the sum."""
 
@@ -74,7 +74,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _TermReader:
     """companions, maps: by their arrays."""
 
     program: Program
@@ -90,13 +90,13 @@ class _Reader:
 
 def read_term(
     program: Program, stage: Stage, r: Result, companions: Mapping[str, Stage], maps: Mapping[str, Stage]
-) -> Term:
+) -> OnlineTerm:
     """What a result's terms have of the companions' results. Raises OnlineError."""
     late = [*(s for s in r.starts if s is not None), *(o.value for o in r.outputs)]
     for x in (x for e in late for x in loads(e) if x.buffer in maps):
         raise OnlineError(f"it reads `{x.buffer}` when its sum is complete", stage)
-    term = Term(r.types[0])
-    given = _Reader(program, stage, r, companions, maps)
+    term = OnlineTerm(r.types[0])
+    given = _TermReader(program, stage, r, companions, maps)
     lets: dict[str, Expr] = {}
     for let in stage.lets:
         lets[let.name] = substitute(let.value, lets)
@@ -108,11 +108,11 @@ def read_term(
     conditions, value = combined_where(values[0], r.op, r.types[0])
     if any(given.carried(c) for c, _ in conditions):
         raise OnlineError("conditions read what is carried", stage)
-    reader = _Reader(program, stage, r, companions, maps, conditions)
+    reader = _TermReader(program, stage, r, companions, maps, conditions)
     square = _square(reader, value)
     if square is not None:
         _kept(reader, square.index)
-        return Term(r.types[0], square=square)
+        return OnlineTerm(r.types[0], square=square)
     exponents: list[Exponent] = []
     factors: list[tuple[str, Index, int]] = []
     for f, power in _factors(value):
@@ -128,14 +128,14 @@ def read_term(
         _kept(reader, index)
     if exponents and not _nonempty(reader):
         raise OnlineError("its conditions may hold for no term at all", stage)
-    return Term(r.types[0], tuple(exponents), tuple(factors))
+    return OnlineTerm(r.types[0], tuple(exponents), tuple(factors))
 
 
 def cast(e: Expr, t: DType) -> Expr:
     return e if e.dtype == t else Cast(e, t)
 
 
-def _kept(reader: _Reader, index: Index) -> None:
+def _kept(reader: _TermReader, index: Index) -> None:
     """The element that is carried is the same for all terms of a sum, and one for each of its results."""
     stage = reader.stage
     reduced = {d.name for d in stage.dims if d.kind is not DimKind.CC}
@@ -153,7 +153,7 @@ def _variables(e: Expr) -> list[Var]:
 # -- through maps ------------------------------------------------------------------------------
 
 
-def _expanded(reader: _Reader, e: Expr) -> Expr:
+def _expanded(reader: _TermReader, e: Expr) -> Expr:
     """The expression with the values of maps in place of their elements."""
     e = map_children(e, lambda c: _expanded(reader, c))
     if not isinstance(e, Load) or e.buffer not in reader.maps:
@@ -216,7 +216,7 @@ def _add(e: Expr, weight: float, out: Sum) -> None:
             out[key] = out.get(key, 0.0) + weight
 
 
-def _exponent(reader: _Reader, value: Expr, f: Call, t: Load, power: int) -> Exponent:
+def _exponent(reader: _TermReader, value: Expr, f: Call, t: Load, power: int) -> Exponent:
     """The factor of an exponential: its exponent is a multiple of what the extremum is of, less that."""
     found = {k: c * power for k, c in summands(f.args[0]).items()}
     of = reader.companions[t.buffer]
@@ -238,7 +238,7 @@ def _exponent(reader: _Reader, value: Expr, f: Call, t: Load, power: int) -> Exp
     return Exponent(t.buffer, t.index, f.fn, weight, f.dtype)
 
 
-def _square(reader: _Reader, value: Expr) -> Square | None:
+def _square(reader: _TermReader, value: Expr) -> Square | None:
     """The term as the square of a distance from a mean."""
     factors = _factors(value)
     weights = [f.value**p for f, p in factors if isinstance(f, Const)]
@@ -261,7 +261,7 @@ def _square(reader: _Reader, value: Expr) -> Square | None:
     return Square(m.buffer, m.index, math.prod(weights))
 
 
-def _varies(reader: _Reader, value: Expr, t: Load) -> OnlineError:
+def _varies(reader: _TermReader, value: Expr, t: Load) -> OnlineError:
     """That the factor of a term depends on the term, with two terms if numbers show it."""
     found = witness(value, t)
     if not found:
@@ -279,7 +279,7 @@ def _varies(reader: _Reader, value: Expr, t: Load) -> OnlineError:
     return OnlineError(f"terms change differently: {moved}, {' and '.join(terms)}", reader.stage, found)
 
 
-def _renamed(reader: _Reader, of: Stage, t: Load) -> dict[str, Expr]:
+def _renamed(reader: _TermReader, of: Stage, t: Load) -> dict[str, Expr]:
     """The companion's dimensions as those of the stage that reads an element of it."""
     out: dict[str, Expr] = {}
     for i, e in zip(of.results[0].outputs[0].index, t.index, strict=True):
@@ -299,7 +299,7 @@ def _alike(a: Sum, b: Sum) -> bool:
 # -- conditions --------------------------------------------------------------------------------
 
 
-def _follows(reader: _Reader, given: tuple[Condition, ...]) -> bool:
+def _follows(reader: _TermReader, given: tuple[Condition, ...]) -> bool:
     """Whether conditions hold for all terms."""
     same = {(normal(c), holds) for c, holds in reader.conditions}
     mine = _clause(reader, reader.conditions) or frozenset()
@@ -310,7 +310,7 @@ def _follows(reader: _Reader, given: tuple[Condition, ...]) -> bool:
     return True
 
 
-def _clause(reader: _Reader, conditions: Sequence[Condition]) -> frozenset[Affine] | None:
+def _clause(reader: _TermReader, conditions: Sequence[Condition]) -> frozenset[Affine] | None:
     """The affine functions that are >= 0 exactly where all of the conditions hold; None: there are none."""
     ranges = {d.name: d.extent for d in reader.stage.dims} | reader.program.turns
     constants = reader.program.size_constants
@@ -319,7 +319,7 @@ def _clause(reader: _Reader, conditions: Sequence[Condition]) -> frozenset[Affin
     return None if found is None or len(found) != 1 else frozenset(found[0])
 
 
-def _nonempty(reader: _Reader) -> bool:
+def _nonempty(reader: _TermReader) -> bool:
     """Whether the first or the last term is one, whatever the result."""
     if not reader.conditions:
         return True

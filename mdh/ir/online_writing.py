@@ -4,16 +4,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mdh.ir.carried import Carried, Pass
+from mdh.ir.carried import Carried, OnePass
 from mdh.ir.dtype import I32, DType
 from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Var, loads, map_children, substitute
-from mdh.ir.online_terms import Exponent, OnlineError, Square, Term, cast
+from mdh.ir.online_terms import Exponent, OnlineError, OnlineTerm, Square, cast
 from mdh.ir.online_witness import normal
 from mdh.ir.program import Buffer, DimKind, Output, Program, Result, Stage, component
 
 
 @dataclass(frozen=True)
-class Scale:
+class ExponentScale:
     """What partial sums of exp(sign * weight * s_j - …) are multiplied by: an array beside the extremum's."""
 
     of: str
@@ -23,7 +23,7 @@ class Scale:
 
 
 @dataclass
-class Joining:
+class PassWriting:
     """The rewriting of one pass. inside: the stages that the host's kernel computes. scales: the array of
     each factor. divisors, extrema: the arrays that stand in terms as such."""
 
@@ -31,16 +31,16 @@ class Joining:
     host: Stage
     companions: Mapping[str, Stage]
     inside: Sequence[Stage]
-    scales: dict[Scale, str]
+    scales: dict[ExponentScale, str]
     extrema: set[str]
     factors: set[str]
     names: set[str]
-    terms: dict[tuple[str, int], Term]
+    terms: dict[tuple[str, int], OnlineTerm]
     stored: dict[str, str]
     means: dict[str, str]
 
 
-def index_in_host(o: Joining, name: str) -> tuple[Expr, ...] | None:
+def index_in_host(o: PassWriting, name: str) -> tuple[Expr, ...] | None:
     """The element of a companion that belongs to a result of the host; None if the host reads none."""
     for n, _ in enumerate(o.host.results):
         term = o.terms[o.host.name, n]
@@ -53,11 +53,11 @@ def index_in_host(o: Joining, name: str) -> tuple[Expr, ...] | None:
     return None
 
 
-def scale_of(e: Exponent) -> Scale:
-    return Scale(e.of, e.fn, e.weight, e.dtype)
+def scale_of(e: Exponent) -> ExponentScale:
+    return ExponentScale(e.of, e.fn, e.weight, e.dtype)
 
 
-def rewritten(o: Joining) -> Program:
+def rewritten(o: PassWriting) -> Program:
     mine = {s.name for s in o.companions.values()}
     inside = {s.name for s in o.inside}
     stages = []
@@ -79,7 +79,7 @@ def rewritten(o: Joining) -> Program:
     return replace(o.program, stages=tuple(stages), buffers=(*o.program.buffers, *more), statements=())
 
 
-def _reading_stored(o: Joining, stage: Stage) -> Stage:
+def _reading_stored(o: PassWriting, stage: Stage) -> Stage:
     """A stage that has a separate kernel. It reads finished results from the arrays in which the kernel of
     the host stores them."""
 
@@ -102,7 +102,7 @@ def _reading_stored(o: Joining, stage: Stage) -> Stage:
     return replace(stage, lets=lets, results=results)
 
 
-def _in_terms(o: Joining, e: Expr) -> Expr:
+def _in_terms(o: PassWriting, e: Expr) -> Expr:
     """A term at the state of the pass: extrema that are still infinite count as zero, and factors as one."""
     e = map_children(e, lambda c: _in_terms(o, c))
     if not isinstance(e, Load) or e.buffer not in o.companions:
@@ -114,7 +114,7 @@ def _in_terms(o: Joining, e: Expr) -> Expr:
     return Select(_begun(o, e), e, Const(0.0, e.dtype), e.dtype) if e.buffer in o.extrema else e
 
 
-def _begun(o: Joining, e: Load) -> Expr:
+def _begun(o: PassWriting, e: Load) -> Expr:
     """Whether an extremum is of more than infinities and NaN."""
     op = o.companions[e.buffer].results[0].op
     assert op is not None
@@ -122,7 +122,7 @@ def _begun(o: Joining, e: Load) -> Expr:
     return Binary(">" if op.name == "max" else "<", e, unit, I32)
 
 
-def _map(o: Joining, stage: Stage) -> Stage:
+def _map(o: PassWriting, stage: Stage) -> Stage:
     lets = tuple(replace(x, value=_in_terms(o, x.value)) for x in stage.lets)
     results = tuple(
         replace(
@@ -143,7 +143,7 @@ def _spared(before: Stage, after: Stage) -> Stage:
     return replace(after, idle=(*after.idle, *idle.values()), aside=after.aside | aside)
 
 
-def _companion(o: Joining, stage: Stage) -> Stage:
+def _companion(o: PassWriting, stage: Stage) -> Stage:
     r = stage.results[0]
     assert r.op is not None
     out, t = r.outputs[0], r.types[0]
@@ -169,7 +169,7 @@ def _companion(o: Joining, stage: Stage) -> Stage:
     return _spared(stage, replace(stage, results=(result,), carried=carried))
 
 
-def _scale(o: Joining, s: Scale, old: Load, new: Expr) -> Expr:
+def _scale(o: PassWriting, s: ExponentScale, old: Load, new: Expr) -> Expr:
     """What partial sums are multiplied by when the extremum `old` has become `new`: 1 as long as it stays,
     and as long as there is none, when they are zero or NaN."""
     op = o.companions[s.of].results[0].op
@@ -181,7 +181,7 @@ def _scale(o: Joining, s: Scale, old: Load, new: Expr) -> Expr:
     return Select(Binary("&&", _begun(o, old), grows, I32), factor, Const(1.0, s.dtype), s.dtype)
 
 
-def _first_term(o: Joining, stage: Stage) -> Expr:
+def _first_term(o: PassWriting, stage: Stage) -> Expr:
     """The first term of a sum, from which distances are taken instead of from the mean: it is known from the
     start, and no farther from the mean than all terms together are."""
     first: dict[str, Expr] = {d.name: Const(0, I32) for d in stage.dims if d.kind is DimKind.PW}
@@ -209,7 +209,7 @@ def _start(stage: Stage, r: Result) -> Const:
     return Const(math.nan, t) if op.nan else op.identity(t)
 
 
-def _factor(o: Joining, term: Term) -> Expr | None:
+def _factor(o: PassWriting, term: OnlineTerm) -> Expr | None:
     """What partial sums of such terms are multiplied by when the extrema have changed."""
     out: Expr | None = None
     for e in term.exponents:
@@ -218,7 +218,7 @@ def _factor(o: Joining, term: Term) -> Expr | None:
     return out
 
 
-def _host(o: Joining, stage: Stage) -> Stage:
+def _host(o: PassWriting, stage: Stage) -> Stage:
     lets = tuple(replace(x, value=_in_terms(o, x.value)) for x in stage.lets)
     results, scales, finishing = [], [], []
     for n, r in enumerate(stage.results):
@@ -238,11 +238,11 @@ def _host(o: Joining, stage: Stage) -> Stage:
         one = _companion(o, c).carried
         assert one is not None and one.buffer == b
         carried.append((c.name, one))
-    host = Pass(tuple(carried), tuple(scales), tuple(finishing))
+    host = OnePass(tuple(carried), tuple(scales), tuple(finishing))
     return _spared(stage, replace(stage, lets=lets, results=tuple(results), host=host))
 
 
-def _finishing(o: Joining, term: Term) -> Expr | None:
+def _finishing(o: PassWriting, term: OnlineTerm) -> Expr | None:
     """The sum of the terms as the C means them, from component 0."""
     if term.square is not None:
         return _about_mean(o, term, term.square)
@@ -255,7 +255,7 @@ def _finishing(o: Joining, term: Term) -> Expr | None:
     return state
 
 
-def _about_mean(o: Joining, term: Term, square: Square) -> Expr:
+def _about_mean(o: PassWriting, term: OnlineTerm, square: Square) -> Expr:
     """The sum of squared distances from what the C calls the mean, from those from the first term."""
     t = o.program.buffer_of[square.of].dtype
     first, total = (Load(n, square.index, t) for n in (o.means[square.of], square.of))
@@ -270,7 +270,7 @@ def _about_mean(o: Joining, term: Term, square: Square) -> Expr:
     return Select(wrong, zero, out, term.dtype)
 
 
-def _ended(o: Joining, term: Term, state: Expr, at: Mapping[str, Expr]) -> Expr:
+def _ended(o: PassWriting, term: OnlineTerm, state: Expr, at: Mapping[str, Expr]) -> Expr:
     """Sums of terms `exp(s_j - t)` are NaN if t is infinite in the end. at: the dimensions of the stage."""
     for e in term.exponents:
         index = tuple(substitute(i, dict(at)) for i in e.index)
@@ -279,13 +279,13 @@ def _ended(o: Joining, term: Term, state: Expr, at: Mapping[str, Expr]) -> Expr:
     return state
 
 
-def _finished(o: Joining, e: Expr) -> Expr:
+def _finished(o: PassWriting, e: Expr) -> Expr:
     """An expression that is computed behind the pass: results of companions are finished there."""
     e = map_children(e, lambda c: _finished(o, c))
     return _value(o, e.buffer, e.index) if isinstance(e, Load) and e.buffer in o.companions else e
 
 
-def _value(o: Joining, name: str, index: tuple[Expr, ...]) -> Expr:
+def _value(o: PassWriting, name: str, index: tuple[Expr, ...]) -> Expr:
     """The finished result of a companion, from its partial results."""
     stage = o.companions[name]
     r = stage.results[0]

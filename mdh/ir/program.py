@@ -11,7 +11,7 @@ from functools import cached_property
 from math import inf, isnan, nan, prod
 
 from mdh.diagnostics import Diagnostic
-from mdh.ir.carried import Carried, Pass
+from mdh.ir.carried import Carried, OnePass
 from mdh.ir.dtype import I32, DType, integer_range
 from mdh.ir.expr import Binary, Cast, Const, Expr, Load, Select, walk
 from mdh.ir.open_size import OpenExtent, OpenSize
@@ -194,7 +194,7 @@ class Stage:
     lets: tuple[LocalValue, ...]
     results: tuple[Result, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
-    host: Pass | None = None
+    host: OnePass | None = None
     """The stages that are reduced together with this one, which computes them."""
     carried: Carried | None = None
     """That this stage is reduced together with its host."""

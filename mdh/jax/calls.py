@@ -34,14 +34,14 @@ class ArrayType:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class JaxCall:
     """arrays: arguments, then results."""
 
     arrays: tuple[ArrayType, ...]
     launch: Launch
 
 
-_calls: dict[int, Call] = {}
+_calls: dict[int, JaxCall] = {}
 
 
 def numbered(identity: str, given: Sequence[ArrayType], made: Sequence[ArrayType], launch: Launch) -> int:
@@ -51,7 +51,7 @@ def numbered(identity: str, given: Sequence[ArrayType], made: Sequence[ArrayType
     call computes: it means the same there. identity: all but the types.
     """
     number = int(key_of(identity, repr((*given, *made)))[:15], 16)
-    _calls[number] = Call((*given, *made), launch)
+    _calls[number] = JaxCall((*given, *made), launch)
     return number
 
 
@@ -105,7 +105,7 @@ _pointer = CALLBACK(_callback)
 
 
 def _run(
-    call: Call, device: int, stream: int, addresses: Sequence[int], shapes: Sequence[tuple[int, ...]]
+    call: JaxCall, device: int, stream: int, addresses: Sequence[int], shapes: Sequence[tuple[int, ...]]
 ) -> None:
     """One launch for each element of the dimensions that vmap has added."""
     where = "cpu" if device < 0 else f"cuda:{device}"

@@ -13,7 +13,7 @@ from mdh.api.texts import Text
 from mdh.diagnostics import fail
 from mdh.jax.calls import ArrayType, Launch, called, jax, launched, numbered
 from mdh.operators.form import CODE, Form
-from mdh.operators.operator import Operator
+from mdh.operators.operator import RegisteredOperator
 from mdh.reference.numbers import numpy_dtype
 
 UserBackward = Callable[[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]], Sequence[Any]]
@@ -26,7 +26,7 @@ class Op:
     """An operator, `op(A, B)`. Arguments are the arrays and numbers of the program in its order. Results are
     new arrays. Sizes follow from shapes. form: which parameter of the program is what."""
 
-    def __init__(self, operator: Operator, own: UserBackward | None) -> None:
+    def __init__(self, operator: RegisteredOperator, own: UserBackward | None) -> None:
         self.name, self.form = operator.name, operator.form
         self._operator, self._own = operator, own
         self._function = lru_cache(_KEPT)(self._made)
@@ -75,7 +75,11 @@ class _Work:
     tells."""
 
     def __init__(
-        self, operator: Operator, own: UserBackward | None, known: Mapping[str, Any], given: Mapping[str, int]
+        self,
+        operator: RegisteredOperator,
+        own: UserBackward | None,
+        known: Mapping[str, Any],
+        given: Mapping[str, int],
     ) -> None:
         self.operator, self.own, self.known, self.given = operator, own, known, given
         self.form: Form = operator.form
@@ -184,7 +188,7 @@ def op(program: Text | Kernel, *, backward: Text | Kernel | UserBackward | None 
     """
     with explained():
         own = backward if callable(backward) and not isinstance(backward, Kernel) else None
-        operator = Operator(program, (), None if own is not None else backward, options)  # type: ignore[arg-type]
+        operator = RegisteredOperator(program, (), None if own is not None else backward, options)  # type: ignore[arg-type]
         if operator.form.mutated:
             what = f"`{operator.name}` changes `{operator.form.mutated[0]}` in place, and arrays of JAX stay"
             raise fail(CODE, what, help="write all of it before it is read")

@@ -55,7 +55,7 @@ class _Digits:
 
 
 @dataclass(frozen=True, slots=True)
-class Factor:
+class MmaFactor:
     """A or B. type: in which atoms read it. buf: fragments by atom and register. atoms: the loops over atoms
     along its own dimensions. own, along: where an element lies along these and along k. way, kept: how lanes
     read it, and the guards of k for which they put zeros. lanes: that share an atom. deep: the loops over
@@ -132,7 +132,7 @@ def unrolled(levels: tuple[Level, ...], body: list[Stmt], by: int = 1) -> list[S
     return body
 
 
-def factor_of(nest: Nest, product: Product, load: Load, dims: tuple[AtomDim, ...], s: int) -> Factor:
+def factor_of(nest: Nest, product: Product, load: Load, dims: tuple[AtomDim, ...], s: int) -> MmaFactor:
     atom = product.atom
     fragment: Fragment = product.a if dims is product.m else atom.b
     own, along = (fragment.row, fragment.column) if dims is product.m else (fragment.column, fragment.row)
@@ -149,7 +149,7 @@ def factor_of(nest: Nest, product: Product, load: Load, dims: tuple[AtomDim, ...
     copy = copies_of(nest.program, nest.stage, nest.tiles, load)[-1]
     way = way_of(nest.stage, nest.levels, AtomRead(product, load, dims, copy, index, s), kept)
     assert isinstance(way, Way), "K172 refuses what atoms cannot read"
-    return Factor(load, atom.left, buf, atoms, *sides, nest, way, kept)
+    return MmaFactor(load, atom.left, buf, atoms, *sides, nest, way, kept)
 
 
 def _digits(
@@ -161,13 +161,13 @@ def _digits(
     return _Digits(place, found, tuple(name for _, names in inner for name in names[:-1]), zeros)
 
 
-def _multiply(nest: Nest, product: Product, region: Region, left: Factor, right: Factor, s: int) -> Mma:
+def _multiply(nest: Nest, product: Product, region: Region, left: MmaFactor, right: MmaFactor, s: int) -> Mma:
     fragment = product.c
     acc = tuple(_result(nest, product, region, fragment.at(0, v), s) for v in range(fragment.count))
     return Mma(product.atom, acc, registers_of(left), registers_of(right))
 
 
-def registers_of(factor: Factor) -> tuple[Load, ...]:
+def registers_of(factor: MmaFactor) -> tuple[Load, ...]:
     atom = number((Var(level.var), level.parts) for level in factor.atoms)
     if factor.deep:
         part = number((Var(level.var), level.parts) for level in factor.deep)
@@ -211,8 +211,8 @@ def loads_ahead(nest: Nest, number: int, scope: Scope, copied: Collection[str]) 
 
 
 def _while_loading(
-    nest: Nest, scope: Scope, ahead: NextFragments, region: Region, factors: tuple[Factor, Factor],
-    lane: str,
+    nest: Nest, scope: Scope, ahead: NextFragments, region: Region,
+    factors: tuple[MmaFactor, MmaFactor], lane: str,
 ) -> list[Stmt]:  # fmt: skip
     """The atoms of a turn. Before those of a part of k, the next part's fragments are loaded, and copies for
     later turns stand among the atoms of all parts but the last: its fragments are in registers when all meet
@@ -221,7 +221,7 @@ def _while_loading(
     assert s is not None and product is not None
     (level,) = atom_levels(nest, s, product.k)
 
-    def half(part: int) -> tuple[Factor, Factor]:
+    def half(part: int) -> tuple[MmaFactor, MmaFactor]:
         left, right = (
             replace(f, buf=buf, first=part % 2 * f.buf.shape[0])
             for f, buf in zip(factors, ahead.fragments, strict=True)
@@ -256,7 +256,7 @@ def _while_loading(
 # -- fragments of the factors --------------------------------------------------------------------
 
 
-def fragments(factor: Factor, lane: str, scope: Scope) -> list[Stmt]:
+def fragments(factor: MmaFactor, lane: str, scope: Scope) -> list[Stmt]:
     gone = {var: 0 for side in factor.sides for var in side.gone}
     scope = replace(scope, fixed={**scope.fixed, **gone})
     if factor.pairs:
@@ -272,7 +272,7 @@ def fragments(factor: Factor, lane: str, scope: Scope) -> list[Stmt]:
     return unrolled(factor.atoms, [_matrices(factor, together, lane, scope)], together)
 
 
-def _element(factor: Factor, v: int, lane: str, scope: Scope) -> Store:
+def _element(factor: MmaFactor, v: int, lane: str, scope: Scope) -> Store:
     inner = _at(factor, v, lane, scope)
     to, value = registers_of(factor)[v], factor.nest.load(factor.load, inner)
     found: Expr = Call(Intrinsic.TO_TF32, (value,), U32) if factor.type == TF32 else value
@@ -282,7 +282,7 @@ def _element(factor: Factor, v: int, lane: str, scope: Scope) -> Store:
     )
 
 
-def _word(factor: Factor, r: int, lane: str, scope: Scope) -> LoadWord:
+def _word(factor: MmaFactor, r: int, lane: str, scope: Scope) -> LoadWord:
     """All elements of register number r."""
     packed = WORD // factor.type.bytes
     count = 1 if factor.way is Way.WORD else packed
@@ -293,12 +293,12 @@ def _word(factor: Factor, r: int, lane: str, scope: Scope) -> LoadWord:
     return LoadWord(registers_of(factor)[r], sources[0].buffer, places, conditions)
 
 
-def _there(factor: Factor, scope: Scope) -> Expr | None:
+def _there(factor: MmaFactor, scope: Scope) -> Expr | None:
     """The condition that an element of k is one of the sum, where zeros stand for others."""
     return factor.nest.condition([g for g in factor.nest.guards(scope) if g in factor.kept], scope)
 
 
-def _at(factor: Factor, v: int, lane: str, scope: Scope) -> Scope:
+def _at(factor: MmaFactor, v: int, lane: str, scope: Scope) -> Scope:
     """The scope of a lane's element number v of an atom."""
     at: dict[str, Expr] = {}
     for side in factor.sides:
@@ -311,14 +311,14 @@ def _at(factor: Factor, v: int, lane: str, scope: Scope) -> Scope:
     return scope.with_values(at)
 
 
-def _pair(factor: Factor, v: int, lane: str, scope: Scope) -> Move:
+def _pair(factor: MmaFactor, v: int, lane: str, scope: Scope) -> Move:
     """An element and the next one, which lie side by side in shared memory."""
     first = _element(factor, v, lane, scope)
     assert isinstance(first.value, Load)
     return Move(first.buffer, first.index, first.value.buffer, first.value.index, PAIR)
 
 
-def _matrices(factor: Factor, together: int, lane: str, scope: Scope) -> LoadMatrix:
+def _matrices(factor: MmaFactor, together: int, lane: str, scope: Scope) -> LoadMatrix:
     """The registers of `together` atoms after one another, of which each is a matrix of 8 rows."""
     count = together * factor.registers
     rows = _rows_along_k(factor, scope)
@@ -360,7 +360,7 @@ def _part(x: AtomDim, d: LaneDigit) -> LaneDigit | None:
     return LaneDigit(d.div * low // d.weight, high // low, low // x.weight) if low < high else None
 
 
-def _start(factor: Factor, digit: LaneDigit, x: AtomDim, which: Expr, count: int) -> Expr:
+def _start(factor: MmaFactor, digit: LaneDigit, x: AtomDim, which: Expr, count: int) -> Expr:
     """A digit of the first element of matrix number `which`: those of an atom are its registers in turn."""
     packed = LANES // factor.load.dtype.bits
     part = _part(x, digit)
@@ -369,7 +369,7 @@ def _start(factor: Factor, digit: LaneDigit, x: AtomDim, which: Expr, count: int
     return _digit(replace(part, div=part.div // packed), which, count)
 
 
-def _rows_along_k(factor: Factor, scope: Scope) -> bool:
+def _rows_along_k(factor: MmaFactor, scope: Scope) -> bool:
     """Whether the rows in shared memory run along k; else they run along the factor's own dimensions."""
     access = factor.nest.access(factor.load.index)
     assert access is not None

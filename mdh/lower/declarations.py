@@ -36,7 +36,7 @@ class TokenRing:
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
+class TeamTurns:
     """Where teams of threads take tiles by turns. token: by team, a phase ends when it is its turn. tile: the
     register that numbers the tiles of the block. team: the variable with the number of the thread's team."""
 
@@ -64,7 +64,7 @@ class Declarations:
     """By what they say, with no name yet."""
     fragments: dict[str, Buf] = field(default_factory=dict)
     """Registers of factors that atoms still read in the next turn of a loop, by the array."""
-    _turns: Turns | None = None
+    _turns: TeamTurns | None = None
     _asked: dict[Buf, Buf] = field(default_factory=dict)
     """The declared buffer of each one that was asked for."""
 
@@ -92,13 +92,13 @@ class Declarations:
     def synchronise(self, bufs: Iterable[Buf]) -> None:
         self.synchronised.update(b.name for b in bufs)
 
-    def turns(self, teams: int) -> Turns:
+    def turns(self, teams: int) -> TeamTurns:
         """What the kernel's teams, of which there are so many, take turns by."""
         if self._turns is None:
             token = self.declare(Buf("turn_of", Space.SM, U64, (teams,), (1,), align=8))
             self.synchronise([token])
             tile = Buf(self.fresh("tile_number"), Space.RM, U32, (), ())
-            self._turns = Turns(token, tile, self.fresh("team"))
+            self._turns = TeamTurns(token, tile, self.fresh("team"))
         return self._turns
 
     def map_of(self, said: TensorMap) -> TensorMap:

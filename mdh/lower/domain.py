@@ -24,14 +24,14 @@ from mdh.ir.program import DimKind
 from mdh.ir.ranges import INT
 from mdh.lower.nest import Nest
 from mdh.lower.pipeline_loop import pipelined_at
-from mdh.lower.scope import Point, Scope, Turns
+from mdh.lower.scope import LoopLimits, Point, Scope
 
 Ranges = dict[str, tuple[int, int]]
 Emit = Callable[[Nest, Level, Scope], list[Stmt]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Ends(Turns):
+class _Ends(LoopLimits):
     """The values of a loop's variable, and a condition besides."""
 
     cond: Expr | None

@@ -13,7 +13,7 @@ from mdh.ir.dtype import F32, TF32
 from mdh.ir.expr import Load
 from mdh.ir.kernel import Buf, ForKind, Stmt
 from mdh.ir.plan import Product
-from mdh.lower.atoms import PAIR, Factor, atom_levels, factor_of, fragments, registers_of, unrolled
+from mdh.lower.atoms import PAIR, MmaFactor, atom_levels, factor_of, fragments, registers_of, unrolled
 from mdh.lower.nest import Nest
 from mdh.lower.scope import Scope, key_of
 
@@ -22,7 +22,7 @@ from mdh.lower.scope import Scope, key_of
 class HeldFactor:
     """The factor A of a warp group's atoms in registers. registers: of one atom."""
 
-    factor: Factor
+    factor: MmaFactor
 
     @property
     def buf(self) -> Buf:

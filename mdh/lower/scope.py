@@ -209,7 +209,7 @@ class NextFragments:
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
+class LoopLimits:
     """The values of a loop's variable, `low <= v < high`; None: no limit."""
 
     low: Expr | None
@@ -235,7 +235,7 @@ class Scope:
     """Last values of loops that end early, whether or not this is the part in which they do."""
     inside: frozenset[int] = frozenset()
     """Dimensions with an open extent whose points all exist here."""
-    turns: Mapping[str, Turns] = field(default_factory=dict)
+    turns: Mapping[str, LoopLimits] = field(default_factory=dict)
     """Of loops whose copies run ahead: the turns in which something changes. They begin with these copies."""
     in_domain: bool = False
     """Whether all points here are in the stage's domain."""

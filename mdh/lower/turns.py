@@ -13,7 +13,7 @@ from mdh.ir.dtype import I32, U32
 from mdh.ir.expr import Binary, Call, Cast, Const, Expr, Load, Var
 from mdh.ir.intrinsic import Intrinsic
 from mdh.ir.kernel import Alloc, Let, Stmt, Store
-from mdh.lower.declarations import Turns
+from mdh.lower.declarations import TeamTurns
 from mdh.lower.nest import Nest
 
 
@@ -53,7 +53,7 @@ def turn_of(nest: Nest, body: list[Stmt]) -> list[Stmt]:
     return [*out, *body, Store(turns.tile.name, (), _unsigned("+", _number(turns), nest.plan.teams))]
 
 
-def _number(turns: Turns) -> Expr:
+def _number(turns: TeamTurns) -> Expr:
     return Load(turns.tile.name, (), U32)
 
 

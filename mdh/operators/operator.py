@@ -10,7 +10,7 @@ import numpy as np
 
 from mdh.api.compile import compile, read_texts
 from mdh.api.kernel import Kernel
-from mdh.api.texts import ReadTexts, Text
+from mdh.api.texts import ReadOptions, ReadTexts, Text
 from mdh.diagnostics import Failed, fail
 from mdh.frontend.open_defines import split_defines
 from mdh.gradient.derive import ENDING, Backward, backward, differentiable
@@ -53,7 +53,7 @@ class BackwardKernel:
         self.kernel(**{n: named[n] if n in named else values[n] for n in names})
 
 
-class Operator:
+class RegisteredOperator:
     """What frameworks register. A kernel serves its own device; a program is compiled for each device that
     calls need.
 
@@ -73,7 +73,8 @@ class Operator:
                 raise TypeError(f"a kernel has its options; given: {', '.join(options)}")
             texts = given.texts
         else:
-            texts = read_texts(given, **{n: v for n, v in options.items() if n not in ("device", "tune")})
+            others = {n: v for n, v in options.items() if n not in ("device", "tune", "schedule")}
+            texts = read_texts(given, options.get("schedule"), ReadOptions(**others))
         self.texts, self._by = texts, by
         self._kernel = given if isinstance(given, Kernel) else None
         self._opens = tuple(texts.given.opens)
@@ -109,7 +110,7 @@ class Operator:
         by = self._by
         if by is None:
             return ""
-        return _identity(by.texts if isinstance(by, Kernel) else read_texts(by))
+        return _identity(by.texts if isinstance(by, Kernel) else read_texts(by, None, ReadOptions()))
 
     def kernel(self, device: str) -> Kernel:
         """The kernel for arrays on `device`, which is `cpu` or `cuda:N`."""

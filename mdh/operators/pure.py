@@ -3,7 +3,7 @@
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.ir.program import Program
 from mdh.operators.form import CODE, Form
-from mdh.poly.elements import Access, whole, writes_of
+from mdh.poly.elements import StageAccess, whole, writes_of
 
 
 def demand_pure(program: Program, form: Form) -> None:
@@ -16,7 +16,7 @@ def demand_pure(program: Program, form: Form) -> None:
 
 def _faults(program: Program, name: str) -> tuple[Diagnostic, ...]:
     array, extents = program.buffer_of[name], dict(program.turns)
-    written: list[Access] = []
+    written: list[StageAccess] = []
     for stage in program.stages:
         ranges = {**extents, **{d.name: d.extent for d in stage.dims}}
         if name in stage.read and not whole(array.shape, written):

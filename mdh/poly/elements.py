@@ -18,7 +18,7 @@ Extents = dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class StageAccess:
     """Accesses of an array by the points of a stage in `domain`; they touch no other elements. dims: names
     and extents. index: None for a subscript that is data or not affine. exact: whether each point of the
     domain surely makes the access, in whatever turn of the loops around the stage."""
@@ -31,7 +31,7 @@ class Access:
 
 def access_of(
     program: Program, stage: Stage, index: Sequence[Expr], conds: Sequence[Condition], extents: Extents
-) -> Access:
+) -> StageAccess:
     """The access of `index` where all of `conds` hold."""
     functions = tuple(from_expr(substitute(e, program.size_constants)) for e in index)
     dims = tuple((d.name, d.extent) for d in stage.dims)
@@ -41,10 +41,10 @@ def access_of(
     names |= {n for clause in domain for f in clause for n in f.names}
     closed = {d.name for d in stage.dims if d.open is None}
     exact = known is not None and None not in functions and names <= closed == {n for n, _ in dims}
-    return Access(dims, functions, domain, exact)
+    return StageAccess(dims, functions, domain, exact)
 
 
-def writes_of(program: Program, stage: Stage, buffer: str, extents: Extents) -> list[Access]:
+def writes_of(program: Program, stage: Stage, buffer: str, extents: Extents) -> list[StageAccess]:
     """The accesses by which a stage changes elements of an array."""
     return [
         _write(program, stage, r, n, extents)
@@ -54,17 +54,17 @@ def writes_of(program: Program, stage: Stage, buffer: str, extents: Extents) -> 
     ]
 
 
-def _write(program: Program, stage: Stage, r: Result, number: int, extents: Extents) -> Access:
+def _write(program: Program, stage: Stage, r: Result, number: int, extents: Extents) -> StageAccess:
     o = r.outputs[number]
     if r.op is None:
         conds, _ = changing(substitute(o.value, {component(0): r.values[0]}), o)
         return access_of(program, stage, o.index, conds, extents)
     domain = changed_where(r, o, extents)
     found = access_of(program, stage, o.index, (), extents)
-    return found if domain == EVERYWHERE else Access(found.dims, found.index, domain)
+    return found if domain == EVERYWHERE else StageAccess(found.dims, found.index, domain)
 
 
-def meet(accesses: Sequence[Access]) -> bool:
+def meet(accesses: Sequence[StageAccess]) -> bool:
     """Whether there is an element that all of the accesses may touch."""
     rank = len(accesses[0].index)
     terms = " and ".join(f"({_touched(a, n)})" for n, a in enumerate(accesses))
@@ -72,7 +72,7 @@ def meet(accesses: Sequence[Access]) -> bool:
     return not isl.Set(f"{{ [{_space(rank)}] : {terms} }}").is_empty()
 
 
-def covered(accesses: Sequence[Access], by: Access) -> bool:
+def covered(accesses: Sequence[StageAccess], by: StageAccess) -> bool:
     """Whether `by` surely touches all elements that all of the accesses may touch."""
     if not by.exact:
         return False
@@ -82,7 +82,7 @@ def covered(accesses: Sequence[Access], by: Access) -> bool:
     return bool(common.is_subset(isl.Set(f"{{ [{_space(rank)}] : {_touched(by, 0)} }}")))
 
 
-def whole(shape: Sequence[int], accesses: Sequence[Access]) -> bool:
+def whole(shape: Sequence[int], accesses: Sequence[StageAccess]) -> bool:
     """Whether some accesses together surely touch all elements of an array of this shape."""
     sure = [a for a in accesses if a.exact]
     if not sure:
@@ -105,7 +105,7 @@ def _space(rank: int) -> str:
     return ", ".join(f"e{k}" for k in range(rank))
 
 
-def _touched(a: Access, number: int) -> str:
+def _touched(a: StageAccess, number: int) -> str:
     """That an access touches element e0, e1, … Names besides its dimensions are integers of any value."""
     names = {name: f"a{number}_{k}" for k, (name, _) in enumerate(a.dims)}
     used = [f for f in a.index if f is not None] + [f for clause in a.domain for f in clause]

@@ -26,7 +26,7 @@ from mdh.ir.inlining import (
 from mdh.ir.program import Condition, Dim, DimKind, Output, Program, Stage
 from mdh.ir.size import excess
 from mdh.ir.turns import Turns
-from mdh.poly.elements import Access, access_of, covered, meet, possible, writes_of
+from mdh.poly.elements import StageAccess, access_of, covered, meet, possible, writes_of
 from mdh.poly.races import races
 
 
@@ -137,10 +137,10 @@ class _Inlining:
         self.reads.append(Read(reader.name, load, here, dims, conds, turns))
         return substituted(m, load, place, terms)
 
-    def _writes(self, stage: Stage, buffer: str) -> list[Access]:
+    def _writes(self, stage: Stage, buffer: str) -> list[StageAccess]:
         return writes_of(self.program, stage, buffer, self._extents(stage))
 
-    def _access(self, reader: Stage, load: Load, conds: tuple[Condition, ...]) -> Access:
+    def _access(self, reader: Stage, load: Load, conds: tuple[Condition, ...]) -> StageAccess:
         return access_of(self.program, reader, load.index, conds, self._extents(reader))
 
     def _extents(self, stage: Stage) -> dict[str, int]:
@@ -170,7 +170,7 @@ class _Inlining:
         turned = range(inner[0].first, inner[0].last + 1) if inner else range(0)
         return sorted({*range(self.number + 1, r), *turned})
 
-    def _overwritten(self, r: int, pair: Sequence[Access], load: Load) -> bool:
+    def _overwritten(self, r: int, pair: Sequence[StageAccess], load: Load) -> bool:
         """Whether another stage writes all that the load reads of the map. Raises InliningError if it writes
         a part. pair: the accesses of the map and of the load."""
         reader, partly = self.program.stages[r], None

@@ -29,6 +29,7 @@ from itertools import takewhile
 from mdh.ir.affine import Affine
 from mdh.ir.statement import Phase, PlacedStatement, Placement, TextAccess
 from mdh.poly.sets import Names, Point, affine_text, before, domain_text, least_pair
+from mdh.poly.touching import never_meet
 
 Need = tuple[tuple[Affine, Affine], ...]
 """Pairs of coordinates of two instances: of the earlier one and of the later one."""
@@ -118,7 +119,7 @@ def _any_lost(a: _Sorted, b: _Sorted) -> bool:
     for buffer in a.kinds.keys() & b.kinds.keys():
         for k in a.kinds[buffer]:
             for m in b.kinds[buffer]:
-                if not (k.access.write or m.access.write) or _apart(k.access, m.access):
+                if not (k.access.write or m.access.write) or never_meet(k.access.index, m.access.index):
                     continue
                 both = k.carried and m.carried and p.accumulator == q.accumulator
                 joins = m.carried and not k.carried
@@ -135,14 +136,6 @@ def _orders(k: _Kind, m: _Kind) -> Iterator[bool]:
         yield True
     if (k.most, k.access.write) >= (m.least, m.access.write):
         yield False
-
-
-def _apart(x: TextAccess, y: TextAccess) -> bool:
-    """Whether the accesses never meet: a subscript is one constant here and another one there."""
-    return any(
-        f is not None and g is not None and not f.terms and not g.terms and f.const != g.const
-        for f, g in zip(x.index, y.index, strict=True)
-    )
 
 
 def _between(a: PlacedStatement, b: PlacedStatement) -> Iterator[Broken]:

@@ -3,23 +3,16 @@
 Where a loop holds others that must run in turns, its stages have it as a dimension, and the turns are loops
 of the program. If no iteration touches what another one writes, in any turns of any two of the stages, a unit
 may run all of the turns for iterations of its own: it need not meet the others.
-
-This looks at the stages as they are lowered, and not at the text. A write that leaves the element as it was
-is none for reads (`ir.domain`).
 """
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 
-from mdh.ir.affine import Affine, from_expr
-from mdh.ir.clauses import EVERYWHERE, Domain
-from mdh.ir.domain import changed_where, guarded_loads, holding
-from mdh.ir.expr import Expr, substitute
 from mdh.ir.names import fresh
 from mdh.ir.parallel_loop import ParallelLoop
-from mdh.ir.program import Dim, DimKind, Program, Stage
+from mdh.ir.program import Dim, DimKind, Program
 from mdh.ir.turns import Turns
-from mdh.poly.sets import affine_text, domain_text, least_pair
+from mdh.poly.touching import Access, Accesses, Names
 from mdh.source import Span
 
 MOST_STAGES = 24
@@ -38,17 +31,6 @@ class Meeting:
     buffer: str
     first: tuple[str, int]
     second: tuple[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """index: None where it is data, so that it may be any element. domain: where a read matters, or where a
-    write changes the element."""
-
-    buffer: str
-    index: tuple[Affine | None, ...]
-    write: bool
-    domain: Domain
 
 
 def parallel_loops(program: Program) -> tuple[ParallelLoop, ...]:
@@ -95,105 +77,38 @@ class _Range:
         return text if text.isidentifier() else self.dim.name
 
 
-class _Seen:
-    """A program with the accesses of its stages, which are looked at once."""
-
-    def __init__(self, program: Program) -> None:
-        self.program = program
-        self.number = {s.name: n for n, s in enumerate(program.stages)}
-        self._known: dict[str, tuple[Access, ...]] = {}
-        self._asked = 0
-
-    def accesses(self, stage: Stage) -> tuple[Access, ...]:
-        if stage.name not in self._known:
-            self._known[stage.name] = tuple(dict.fromkeys(accesses_of(self.program, stage)))
-        return self._known[stage.name]
+class _Seen(Accesses):
+    """A program in which iterations of loops are asked whether they meet."""
 
     def meeting(self, dims: Mapping[str, str], turns: Container[str]) -> Meeting | None:
-        stages = [self.program.stages[self.number[name]] for name in dims]
-        for n, s in enumerate(stages):
-            for t in stages[n:]:
-                found = self._between(s, t, dims, turns)
+        numbers = [n for n, s in enumerate(self.program.stages) if s.name in dims]
+        for k, m in enumerate(numbers):
+            for n in numbers[k:]:
+                found = self._between(m, n, dims, turns)
                 if found is not None:
                     return found
         return None
 
-    def _between(self, s: Stage, t: Stage, dims: Mapping[str, str], turns: Container[str]) -> Meeting | None:
-        for a in self.accesses(s):
-            for b in self.accesses(t):
-                if a.buffer != b.buffer or not (a.write or b.write):
-                    continue
-                (one, x), (two, y) = ((s, a), (t, b)) if a.write else ((t, b), (s, a))
-                if _pinned(x, dims[one.name], y, dims[two.name]):
-                    continue
-                self._asked += 1
-                many = self._asked > MOST_ASKED
-                found = (0, 0) if many else self._solved((one, x), (two, y), dims, turns)
-                if found is not None:
-                    return Meeting(a.buffer, (one.name, found[0]), (two.name, found[1]))
+    def _between(self, m: int, n: int, dims: Mapping[str, str], turns: Container[str]) -> Meeting | None:
+        names = [s.name for s in self.program.stages]
+        for a, b in self.pairs(self.program.stages[m], self.program.stages[n]):
+            first, second = ((m, a), (n, b)) if a.write else ((n, b), (m, a))
+            one, two = (names[k] for k, _ in (first, second))
+            mine, other = dims[one], dims[two]
+            if _pinned(first[1], mine, second[1], other):
+                continue
+            self.asked += 1
+            if self.asked > MOST_ASKED:
+                return Meeting(a.buffer, (one, 0), (two, 0))
+            found = self.touching(first, second, lambda _, x: x.var in turns, _apart_in(mine, other))
+            if found is not None:
+                return Meeting(a.buffer, (one, found[0][mine]), (two, found[1][other]))
         return None
 
-    def _solved(
-        self, first: tuple[Stage, Access], second: tuple[Stage, Access], dims: Mapping[str, str],
-        turns: Container[str],
-    ) -> tuple[int, int] | None:  # fmt: skip
-        """Numbers of two iterations that touch one element; None if there are none."""
-        terms: list[str] = []
-        shared: dict[str, str] = {}
-        sides: dict[str, dict[str, str]] = {}
-        for letter, (stage, _) in zip("ab", (first, second), strict=True):
-            ranges = {d.name: d.extent for d in stage.dims}
-            n = self.number[stage.name]
-            for x in (x for x in self.program.loops if x.first <= n <= x.last):
-                if x.var in turns:
-                    ranges[x.var] = x.trips
-                else:
-                    # a turn of a loop around is one for both
-                    shared.setdefault(x.var, f"n{len(shared)}")
-            names = {v: f"{letter}{k}" for k, v in enumerate(ranges)}
-            terms += [f"0 <= {names[v]} < {extent}" for v, extent in ranges.items()]
-            sides[letter] = names
-        trips = self.program.turns
-        terms += [f"0 <= {name} < {trips[v]}" for v, name in shared.items()]
-        one, two = ({**names, **shared} for names in sides.values())
-        (s, x_), (t, y_) = first, second
-        terms += [
-            f"{affine_text(f, one)} = {affine_text(g, two)}"
-            for f, g in zip(x_.index, y_.index, strict=True)
-            if f is not None and g is not None
-        ]
-        if not y_.write:
-            # what a write leaves as it was, a read may meet
-            terms += [domain_text(x_.domain, one), domain_text(y_.domain, two)]
-        mine, other = dims[s.name], dims[t.name]
-        terms.append(f"{one[mine]} != {two[other]}")
-        if shared:
-            whole = " and ".join(f"({term})" for term in terms)
-            terms = [f"exists {', '.join(shared.values())} : {whole}"]
-        found = least_pair(sides["a"], sides["b"], terms)
-        return None if found is None else (found[0][mine], found[1][other])
 
-
-def accesses_of(program: Program, stage: Stage) -> Iterator[Access]:
-    ranges = {**program.turns, **{d.name: d.extent for d in stage.dims}}
-    sizes = program.size_constants
-
-    def index(e: Sequence[Expr]) -> tuple[Affine | None, ...]:
-        functions = (from_expr(substitute(i, sizes)) for i in e)
-        return tuple(f if f is not None and f.names <= ranges.keys() else None for f in functions)
-
-    read: list[Expr] = [let.value for let in stage.lets]
-    for r in stage.results:
-        for o in r.outputs:
-            yield Access(o.buffer, index(o.index), True, changed_where(r, o, ranges))
-            read += [o.value, *o.index]
-        read += [*r.values, *(s for s in r.starts if s is not None)]
-    for e in read:
-        for x, conds in guarded_loads(e):
-            values = program.buffer_of[x.buffer].values
-            if values is None:
-                domain = holding(conds, ranges) if conds else EVERYWHERE
-                yield Access(x.buffer, index(x.index), False, domain)
+def _apart_in(mine: str, other: str) -> Callable[[Names, Names], list[str]]:
+    """What says that two points are of different iterations."""
+    return lambda one, two: [f"{one[mine]} != {two[other]}"]
 
 
 def _pinned(x: Access, mine: str, y: Access, other: str) -> bool:

@@ -3,19 +3,17 @@
 Two iterations of which one depends on the other keep their order if the later one has a later time. In one
 turn of the outer loop it may have the same time: one unit runs all of a turn, in the order of the text. In
 different turns it may not: other units may run these at the same time, or one unit side by side.
-
-This looks at the stages as they are lowered, and not at the text, as `poly.parallel_loops` does.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from mdh.ir.names import fresh
-from mdh.ir.program import Dim, DimKind, Program, Stage
+from mdh.ir.program import Dim, DimKind, Program
 from mdh.ir.turns import Turns
 from mdh.ir.wavefronts import Rows, Wavefronts
-from mdh.poly.parallel_loops import Access, accesses_of
-from mdh.poly.sets import affine_text, domain_text, least_pair
+from mdh.poly.sets import affine_text
+from mdh.poly.touching import Access, Accesses, Names, never_meet
 
 MOST_FACTOR, MOST_SHIFT = 8, 4
 """Factors and shifts that are tried. With more, nearly all times of a band begin or end it."""
@@ -42,7 +40,7 @@ def wavefronts(program: Program) -> tuple[Wavefronts, ...]:
     """The pairs of loops of a program, in the order of its stages; none around stages with open extents."""
     if program.opens:
         return ()
-    seen, found = _Seen(program), list[Wavefronts]()
+    seen, found = _Crossings(program), list[Wavefronts]()
     for x in program.loops:
         if not any(f.first <= x.last and x.first <= f.last for f in found):
             found += _found(seen, x)
@@ -54,7 +52,7 @@ def wavefronts(program: Program) -> tuple[Wavefronts, ...]:
 def strips_of(program: Program, w: Wavefronts, counter: str, factor: int | None = None) -> Wavefronts | None:
     """The loops of another counter in the stages of wavefronts, as dimensions, with the least factor and
     shifts for which no dependence goes back; None if small ones do not do. factor: another one."""
-    seen = _Seen(program, strict=False)
+    seen = _Crossings(program, strict=False)
     outer = next(x for x in program.loops if x.var == w.outer)
     rows = _rows(seen.program, outer, counter, dims=True)
     alike = rows is not None and [(r.first, r.last) for r in rows] == [(r.first, r.last) for r in w.rows]
@@ -74,23 +72,16 @@ def points_share(program: Program) -> bool:
 
 def crossing(program: Program, fronts: Wavefronts, factor: int) -> Crossing | None:
     """Two iterations whose order the times of another factor do not keep; None if there are none."""
-    return _Seen(program).crossing(replace(fronts, factor=factor))
+    return _Crossings(program).crossing(replace(fronts, factor=factor))
 
 
-class _Seen:
-    """A program with the accesses of its stages, which are looked at once."""
+class _Crossings(Accesses):
+    """A program in which the times of iterations are compared. strict: whether iterations of one time may not
+    depend on one another."""
 
     def __init__(self, program: Program, *, strict: bool = True) -> None:
-        """strict: whether iterations of one time may not depend on one another."""
-        self.program = program
+        super().__init__(program)
         self.strict = strict
-        self._known: dict[str, tuple[Access, ...]] = {}
-        self._asked = 0
-
-    def accesses(self, stage: Stage) -> tuple[Access, ...]:
-        if stage.name not in self._known:
-            self._known[stage.name] = tuple(dict.fromkeys(accesses_of(self.program, stage)))
-        return self._known[stage.name]
 
     def crossing(self, w: Wavefronts) -> Crossing | None:
         return next(
@@ -113,58 +104,33 @@ class _Seen:
         self, w: Wavefronts, a: tuple[Rows, int], b: tuple[Rows, int], *, turn: bool
     ) -> Crossing | None:
         s, t = (self.program.stages[n] for _, n in (a, b))
-        for x in self.accesses(s):
-            for y in self.accesses(t):
-                if x.buffer != y.buffer or not (x.write or y.write) or _apart(x, y):
-                    continue
-                self._asked += 1
-                if self._asked > MOST_ASKED:
-                    return Crossing(x.buffer, (s.name, t.name), (0, 0), (0, 0), (0, 0))
-                found = self._solved(w, (*a, x), (*b, y), turn=turn)
-                if found is not None:
-                    return found
+        for x, y in self.pairs(s, t):
+            if never_meet(x.index, y.index):
+                continue
+            self.asked += 1
+            if self.asked > MOST_ASKED:
+                return Crossing(x.buffer, (s.name, t.name), (0, 0), (0, 0), (0, 0))
+            found = self._solved(w, (*a, x), (*b, y), turn=turn)
+            if found is not None:
+                return found
         return None
 
     def _solved(
         self, w: Wavefronts, first: tuple[Rows, int, Access], second: tuple[Rows, int, Access], *, turn: bool
     ) -> Crossing | None:
         """Two instances that touch one element in the wrong order; None if there are none."""
-        terms: list[str] = []
-        shared: dict[str, str] = {}
-        sides: list[dict[str, str]] = []
-        for letter, (_, number, _) in zip("ab", (first, second), strict=True):
-            stage = self.program.stages[number]
-            ranges = {d.name: d.extent for d in stage.dims}
-            around = [x for x in self.program.loops if x.first <= number <= x.last]
-            for x in around:
-                if x.first < w.first or x.last > w.last or around.index(x) < _place(around, w.outer):
-                    # a turn of a loop around is one for both
-                    shared.setdefault(x.var, f"n{len(shared)}")
-                else:
-                    ranges[x.var] = x.trips
-            names = {v: f"{letter}{k}" for k, v in enumerate(ranges)}
-            terms += [f"0 <= {names[v]} < {extent}" for v, extent in ranges.items()]
-            sides.append(names)
-        trips = self.program.turns
-        terms += [f"0 <= {name} < {trips[v]}" for v, name in shared.items()]
-        one, two = ({**names, **shared} for names in sides)
-        for names, (_, number, _) in zip((one, two), (first, second), strict=True):
-            around = [x for x in self.program.loops if x.first <= number <= x.last]
-            terms += [f"{affine_text(f, names)} >= 0" for x in around for f in x.where]
         (a, m, x_), (b, n, y_) = first, second
-        terms += [
-            f"{affine_text(f, one)} = {affine_text(g, two)}"
-            for f, g in zip(x_.index, y_.index, strict=True)
-            if f is not None and g is not None
-        ]
-        if not (x_.write and y_.write):
-            # what a write leaves as it was, a read may meet
-            terms += [domain_text(x_.domain, one), domain_text(y_.domain, two)]
-        terms.append(_wrong(w, a, b, one, two, turn=turn, strict=self.strict))
-        if shared:
-            whole = " and ".join(f"({term})" for term in terms)
-            terms = [f"exists {', '.join(shared.values())} : {whole}"]
-        found = least_pair(sides[0], sides[1], terms)
+
+        def own(number: int, x: Turns) -> bool:
+            around = self.around(number)
+            return w.first <= x.first and x.last <= w.last and around.index(x) >= _place(around, w.outer)
+
+        def where(one: Names, two: Names) -> list[str]:
+            sides = ((one, m), (two, n))
+            there = (f"{affine_text(f, p)} >= 0" for p, k in sides for x in self.around(k) for f in x.where)
+            return [*there, _wrong(w, a, b, one, two, turn=turn, strict=self.strict)]
+
+        found = self.touching((m, x_), (n, y_), own, where)
         if found is None:
             return None
         (p, q), stages = found, self.program.stages
@@ -177,17 +143,7 @@ def _place(around: Sequence[Turns], var: str) -> int:
     return next(n for n, x in enumerate(around) if x.var == var)
 
 
-def _apart(x: Access, y: Access) -> bool:
-    """Whether the accesses never meet: a subscript is one constant here and another one there."""
-    return any(
-        f is not None and g is not None and not f.terms and not g.terms and f.const != g.const
-        for f, g in zip(x.index, y.index, strict=True)
-    )
-
-
-def _wrong(
-    w: Wavefronts, a: Rows, b: Rows, one: dict[str, str], two: dict[str, str], *, turn: bool, strict: bool
-) -> str:
+def _wrong(w: Wavefronts, a: Rows, b: Rows, one: Names, two: Names, *, turn: bool, strict: bool) -> str:
     """The first instance comes first in the text, and not in time."""
     t, u = one[w.outer], two[w.outer]
     early = f"{w.factor}*{t} + {one[a.var]} + {a.shift}"
@@ -200,7 +156,7 @@ def _wrong(
     return f"{other} or {same}" if w.rows.index(a) < w.rows.index(b) else other
 
 
-def _found(seen: _Seen, x: Turns) -> list[Wavefronts]:
+def _found(seen: _Crossings, x: Turns) -> list[Wavefronts]:
     """The wavefronts whose outer loop is `x`; empty if there are none."""
     stages = seen.program.stages[x.first : x.last + 1]
     if len(stages) > MOST_STAGES or x.trips < 2 or x.level or any(s.scattered for s in stages):
@@ -267,7 +223,7 @@ def _rows(program: Program, x: Turns, counter: str, *, dims: bool = False) -> tu
 
 
 def _timed(
-    seen: _Seen, w: Wavefronts, factors: Sequence[int] = range(1, MOST_FACTOR + 1)
+    seen: _Crossings, w: Wavefronts, factors: Sequence[int] = range(1, MOST_FACTOR + 1)
 ) -> Wavefronts | None:
     """With the least shifts and the least factor that keep all dependences; None if small ones do not."""
     for n, r in enumerate(w.rows):

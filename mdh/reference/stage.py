@@ -33,7 +33,7 @@ def run_stage(
     """Runs `stage`. It changes the written buffers of `buffers`; loads see their contents from before.
     numerics: as an implementation may add its products."""
     before = {b: arithmetic.copy(buffers[b]) if b in stage.written else buffers[b] for b in stage.read}
-    walk = _Walk(stage, program, arithmetic, before, buffers, scalars, numerics)
+    walk = _PointWalk(stage, program, arithmetic, before, buffers, scalars, numerics)
     for result in stage.results:
         if stage.scattered:
             walk.scatter(result)
@@ -41,7 +41,7 @@ def run_stage(
             walk.combine(result)
 
 
-class _Walk(Generic[V]):
+class _PointWalk(Generic[V]):
     def __init__(
         self, stage: Stage, program: Program, arithmetic: Arithmetic[V], before: dict[str, V],
         after: dict[str, V], scalars: dict[str, V], numerics: Numerics,

@@ -20,7 +20,7 @@ State = Literal["ok", "absent", "broken"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class HealthLine:
     """One line of `mdh doctor`. needed: mdh does not work without it. fix: what to do if it is not ok."""
 
     name: str
@@ -52,7 +52,7 @@ _EXTRA = {
 }
 
 
-def findings() -> tuple[Finding, ...]:
+def findings() -> tuple[HealthLine, ...]:
     return (
         _python(),
         *(_package(*row) for row in _PACKAGES),
@@ -65,24 +65,24 @@ def findings() -> tuple[Finding, ...]:
     )
 
 
-def _python() -> Finding:
+def _python() -> HealthLine:
     version = sys.version.split()[0]
     detail = f"{version} on {platform.system()} {platform.machine()}"
     fine = sys.version_info >= (3, 11)
-    return Finding(
+    return HealthLine(
         "python", "ok" if fine else "broken", detail, True, "" if fine else "install Python 3.11 or newer"
     )
 
 
-def _package(name: str, needed: bool, purpose: str) -> Finding:
+def _package(name: str, needed: bool, purpose: str) -> HealthLine:
     try:
         version = distribution(name).version
     except PackageNotFoundError:
-        return Finding(name, "absent", purpose, needed, _EXTRA.get(name, f"pip install '{name}'"))
-    return Finding(name, "ok", f"{version}, {purpose}", needed)
+        return HealthLine(name, "absent", purpose, needed, _EXTRA.get(name, f"pip install '{name}'"))
+    return HealthLine(name, "ok", f"{version}, {purpose}", needed)
 
 
-def _opencl_library() -> Finding:
+def _opencl_library() -> HealthLine:
     """The driver that came with pyopencl. Programs of `mdh compile -o` run on it without Python."""
     name = "OPENCL_LIBRARY"
     try:
@@ -92,53 +92,53 @@ def _opencl_library() -> Finding:
     found = sorted(folder.glob("libpocl*"))
     if not found:
         fix = "install an OpenCL driver; programs of `mdh compile -o` look for libOpenCL.so.1"
-        return Finding(name, "absent", "no driver beside pyopencl", fix=fix)
-    return Finding(name, "ok", f"{found[0]}, the driver for programs of `mdh compile -o`")
+        return HealthLine(name, "absent", "no driver beside pyopencl", fix=fix)
+    return HealthLine(name, "ok", f"{found[0]}, the driver for programs of `mdh compile -o`")
 
 
-def _driver() -> Finding:
+def _driver() -> HealthLine:
     """The GPUs that the NVIDIA driver's own tool reports."""
     tool = shutil.which("nvidia-smi")
     if tool is None:
-        return Finding(
+        return HealthLine(
             "nvidia driver", "absent", "NVIDIA GPUs", fix="install NVIDIA's driver, on a machine with a GPU"
         )
     query = [tool, "--query-gpu=name,driver_version", "--format=csv,noheader"]
     try:
         done = subprocess.run(query, capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Finding("nvidia driver", "broken", str(error), fix="run nvidia-smi by hand")
+        return HealthLine("nvidia driver", "broken", str(error), fix="run nvidia-smi by hand")
     if done.returncode != 0:
-        return Finding("nvidia driver", "broken", done.stdout.strip()[:100], fix="run nvidia-smi by hand")
-    return Finding("nvidia driver", "ok", "; ".join(done.stdout.split("\n")).strip("; "))
+        return HealthLine("nvidia driver", "broken", done.stdout.strip()[:100], fix="run nvidia-smi by hand")
+    return HealthLine("nvidia driver", "ok", "; ".join(done.stdout.split("\n")).strip("; "))
 
 
-def _c_compiler() -> Finding:
+def _c_compiler() -> HealthLine:
     purpose = "device c, and programs of `mdh compile -o`"
     try:
         found = find_compiler()
     except Failed as failed:
         why = failed.diagnostics[0]
-        return Finding("C compiler", "absent", f"{purpose}: {why.headline}", fix=why.help or "")
-    return Finding("C compiler", "ok", f"{found.command[0]}, {found.version}, {purpose}")
+        return HealthLine("C compiler", "absent", f"{purpose}: {why.headline}", fix=why.help or "")
+    return HealthLine("C compiler", "ok", f"{found.command[0]}, {found.version}, {purpose}")
 
 
-def _openblas() -> Finding:
+def _openblas() -> HealthLine:
     """The library that `library(openblas)` calls. Folders of `mdh compile -o` find the system's by
     themselves."""
     name, purpose = "OpenBLAS", "library stages on device c"
     found = openblas_or_why()
     if isinstance(found, str):
-        return Finding(name, "absent", f"{purpose}: {found}", fix=INSTALL)
+        return HealthLine(name, "absent", f"{purpose}: {found}", fix=INSTALL)
     words = "" if found.default else f"; in folders of `mdh compile -o`: {found.make}"
-    return Finding(name, "ok", f"{found.version} of {found.origin}, {purpose}{words}")
+    return HealthLine(name, "ok", f"{found.version} of {found.origin}, {purpose}{words}")
 
 
-def _tool(name: str, purpose: str, fix: str) -> Finding:
+def _tool(name: str, purpose: str, fix: str) -> HealthLine:
     found = shutil.which(name)
     if found is None:
-        return Finding(name, "absent", purpose, fix=fix)
-    return Finding(name, "ok", f"{found}, {purpose}")
+        return HealthLine(name, "absent", purpose, fix=fix)
+    return HealthLine(name, "ok", f"{found}, {purpose}")
 
 
 _RIGHT = "functions, conditions, 16-bit floats and barriers are right"
@@ -151,7 +151,7 @@ _BROKEN = {
 _FIX = "results may be wrong: install another version, or use another device"
 
 
-def verdict(name: str, passed: Passed) -> Finding:
+def verdict(name: str, passed: Passed) -> HealthLine:
     """A finding. Faults that mdh's texts avoid do no harm; others make the device unusable."""
     faults = passed.faults
     broken = [said for fault, said in _BROKEN.items() if fault in faults.kinds]
@@ -161,9 +161,9 @@ def verdict(name: str, passed: Passed) -> Finding:
         detail = "; ".join(broken)
         if passed.functions:
             detail += f" ({', '.join(passed.functions)})"
-        return Finding(name, "broken", detail, fix=_FIX)
+        return HealthLine(name, "broken", detail, fix=_FIX)
     detail = f"wrong, and avoided by mdh's texts: {', '.join(around)}" if around else _RIGHT
-    return Finding(name, "ok", detail)
+    return HealthLine(name, "ok", detail)
 
 
 def _grouped(lanes: frozenset[str]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from mdh.results.trial import Value
 
 
-class Kind(StrEnum):
+class Metric(StrEnum):
     """How the distance of two values of a variable is measured: by ratio, by difference, or not at all."""
 
     TILE = "tile"
@@ -23,7 +23,7 @@ class Variable:
     """
 
     name: str
-    kind: Kind
+    kind: Metric
     values: tuple[Value, ...]
     dim: str = ""
     extent: int = 0

@@ -7,7 +7,7 @@ from mdh.schedule.step_reader import at_step, read_step
 from mdh.source import Span
 
 
-class Body:
+class SectionBody:
     """Collects the items of one section."""
 
     def __init__(self) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from mdh.diagnostics import Failed, fail
 from mdh.schedule.attribute_reader import read_attributes
 from mdh.schedule.attributes import Site
-from mdh.schedule.body import Body, begins_body_item
+from mdh.schedule.body import SectionBody, begins_body_item
 from mdh.schedule.cursor import Cursor
 from mdh.schedule.hole_reader import read_library
 from mdh.schedule.hole_values import read_hole_in, stage_entry
@@ -27,7 +27,7 @@ class Sections:
     def __init__(self, cursor: Cursor) -> None:
         self._cursor = cursor
         self._stages: dict[str, Section] = {}
-        self._body = Body()
+        self._body = SectionBody()
         self._bare: Token | None = None
 
     @property
@@ -63,7 +63,7 @@ class Sections:
             )
         how = _read_how(cursor)
         attrs = read_attributes(cursor, Site.STAGE)
-        body, span = Body(), cursor.span(first, name)
+        body, span = SectionBody(), cursor.span(first, name)
         if how is not None and not isinstance(how, Within | Online) and not cursor.at("{"):
             section = body.section(name.text, cursor.since(first), comments)
             section = replace(section, derived=True, remark=cursor.remark())
@@ -139,7 +139,7 @@ def _read_online(cursor: Cursor) -> Online:
     return Online(tuple(n.text for n in names), cursor.since(first), tuple(map(cursor.span, names)))
 
 
-def _read_body(cursor: Cursor, body: Body) -> None:
+def _read_body(cursor: Cursor, body: SectionBody) -> None:
     """Reads `{ … }`."""
     cursor.open("{", _HOW)
     while not cursor.at("}"):

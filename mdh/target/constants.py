@@ -20,20 +20,20 @@ ALIGN = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Constants:
+class ConstantsText:
     """names: of the arrays in the text, by their names in the program. text: their declarations."""
 
     names: Mapping[str, str]
     text: str
 
 
-def constants_of(module: Module, taken: tuple[str, ...]) -> Constants:
+def constants_of(module: Module, taken: tuple[str, ...]) -> ConstantsText:
     """The constant arrays that kernels of the module read. taken: names that the text has already."""
     arrays = {b.name: b for k in module.kernels for b in k.constants}
     names = dict(rename(arrays, module.target, taken))
     plain = _read_plainly(module, arrays)
     lines = [_declared(b, names[b.name], module.target, small=plain) for b in arrays.values()]
-    return Constants(names, "\n".join(lines))
+    return ConstantsText(names, "\n".join(lines))
 
 
 def _read_plainly(module: Module, arrays: Mapping[str, Buf]) -> bool:

@@ -6,7 +6,7 @@ torch traces what it does with gradients. A kernel cannot be traced, so its call
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mdh.operators.operator import Operator
+from mdh.operators.operator import RegisteredOperator
 from mdh.torch.running import Tensor, device_of, readable, shapes_of, torch
 
 _SCHEMA = (
@@ -18,7 +18,9 @@ _SCHEMA = (
 class Gradients:
     """own: the user's function; None: kernels compute the gradients."""
 
-    def __init__(self, name: str, operator: Operator, own: Callable[..., Sequence[Any]] | None) -> None:
+    def __init__(
+        self, name: str, operator: RegisteredOperator, own: Callable[..., Sequence[Any]] | None
+    ) -> None:
         self.operator, self.form, self.own = operator, operator.form, own
         if own is None:
             defined = torch.library.custom_op(f"{name}_backward", self.run, mutates_args=(), schema=_SCHEMA)

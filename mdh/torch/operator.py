@@ -14,7 +14,7 @@ from mdh.api.options import of_type
 from mdh.api.texts import Text
 from mdh.diagnostics import fail
 from mdh.operators.form import CODE, Form
-from mdh.operators.operator import Operator
+from mdh.operators.operator import RegisteredOperator
 from mdh.torch.gradients import Gradients
 from mdh.torch.running import Running, torch
 
@@ -30,7 +30,7 @@ class Op:
     parameter of the program is what.
     """
 
-    def __init__(self, name: str, operator: Operator, overload: Any) -> None:
+    def __init__(self, name: str, operator: RegisteredOperator, overload: Any) -> None:
         self.name, self.form, self.overload = name, operator.form, overload
         self._operator = operator
 
@@ -100,11 +100,11 @@ def op(
             raise fail(CODE, f"`{name}` is no name of an operator", help='write "namespace::name"')
         own = backward if callable(backward) and not isinstance(backward, Kernel) else None
         by = None if own is not None else backward
-        operator = Operator(program, mutates, by, options)  # type: ignore[arg-type]
+        operator = RegisteredOperator(program, mutates, by, options)  # type: ignore[arg-type]
         return Op(name, operator, _registered(name, operator, own))
 
 
-def _registered(name: str, operator: Operator, own: UserBackward | None) -> Any:
+def _registered(name: str, operator: RegisteredOperator, own: UserBackward | None) -> Any:
     running = Running(operator)
     defined = torch.library.custom_op(
         name, running.run, mutates_args=operator.form.mutated, schema=_schema(operator.form)

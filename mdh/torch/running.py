@@ -7,7 +7,7 @@ from typing import Any
 
 from mdh.api.kernel import Kernel
 from mdh.operators.extents import Shape
-from mdh.operators.operator import Operator
+from mdh.operators.operator import RegisteredOperator
 
 torch: Any = import_module("torch")
 """Imported as a value, because a type checker takes longer for its types than for all of mdh."""
@@ -32,7 +32,7 @@ class Prepared:
 class Running:
     """The calls of one operator."""
 
-    def __init__(self, operator: Operator) -> None:
+    def __init__(self, operator: RegisteredOperator) -> None:
         self.operator, self.form = operator, operator.form
         self._known: dict[Any, Prepared] = {}
         place = self.form.arguments.index

@@ -28,7 +28,7 @@ from mdh.tuner.records.schedule_file import Search
 from mdh.tuner.runtime.background import in_background
 from mdh.tuner.runtime.interrupt import Interrupt, unless_asked
 from mdh.tuner.runtime.processors import beside_workers
-from mdh.tuner.session import Session
+from mdh.tuner.session import TuningSession
 from mdh.tuner.space.account import account
 from mdh.tuner.space.identity import identity
 from mdh.tuner.warm_start.suggestions import best_of_records, first_point, point_of
@@ -38,7 +38,7 @@ _ACCOUNT = 0.5
 
 
 async def run_session(
-    session: Session,
+    session: TuningSession,
     bench: Bench,
     watch: Watch,
     interrupt: Interrupt,
@@ -79,7 +79,7 @@ async def run_session(
     return _tuned(session, run, earlier, ended, _winner(session, run))
 
 
-def _beginning(session: Session, earlier: Sequence[Trial]) -> tuple[CandidateQueue, tuple[str, str]]:
+def _beginning(session: TuningSession, earlier: Sequence[Trial]) -> tuple[CandidateQueue, tuple[str, str]]:
     """The queue that the search begins with, which knows the results of the record; and the keys of the two
     baselines."""
     known: dict[str, float | None] = {}
@@ -94,7 +94,7 @@ def _beginning(session: Session, earlier: Sequence[Trial]) -> tuple[CandidateQue
     return proposals, _suggest(session, proposals)
 
 
-def _untold(session: Session, known: Mapping[str, float | None]) -> CandidateQueue:
+def _untold(session: TuningSession, known: Mapping[str, float | None]) -> CandidateQueue:
     """A queue that has been told nothing yet. known: times of the record by candidate."""
     kind = session.ground.machine.kind
     start = session.experience.constants if session.experience else None
@@ -109,7 +109,7 @@ def _untold(session: Session, known: Mapping[str, float | None]) -> CandidateQue
     )  # fmt: skip
 
 
-def _suggest(session: Session, proposals: CandidateQueue) -> tuple[str, str]:
+def _suggest(session: TuningSession, proposals: CandidateQueue) -> tuple[str, str]:
     """Suggests the device's default first, then the given schedule, then the best of other records. Returns
     the keys of the first two; an empty text for a point that does not exist."""
     default, point = session.candidate(session.baseline), _default_point(session)
@@ -130,7 +130,7 @@ def _suggest(session: Session, proposals: CandidateQueue) -> tuple[str, str]:
     return baseline, given
 
 
-def _default_point(session: Session) -> Point | None:
+def _default_point(session: TuningSession) -> Point | None:
     """The point of the default schedule in its own space, in which its tiles are holes."""
     if session.order.schedule is not None or session.around is not None:
         return None
@@ -143,7 +143,11 @@ def _default_point(session: Session) -> Point | None:
 
 
 def _enqueue(
-    session: Session, proposals: CandidateQueue, origin: str, point: Point | None, plan: Plan | Failed | None
+    session: TuningSession,
+    proposals: CandidateQueue,
+    origin: str,
+    point: Point | None,
+    plan: Plan | Failed | None,
 ) -> str:
     """The key of the suggested candidate; empty if there is none that may be measured. point: its point in
     the space."""
@@ -156,11 +160,11 @@ def _enqueue(
     return candidate.key
 
 
-def _rng(session: Session, use: str) -> Random:
+def _rng(session: TuningSession, use: str) -> Random:
     return Random(f"{session.order.seed} {use}")
 
 
-def _search_of(session: Session, run: Run) -> Search:
+def _search_of(session: TuningSession, run: Run) -> Search:
     quick = run.candidates
     failed = sum(1 for t in quick if t.outcome.failure is not None)
     first = "first point of the schedule" if session.around is None else "given schedule"
@@ -170,12 +174,12 @@ def _search_of(session: Session, run: Run) -> Search:
     return Search(len(quick), failed, run.paid + run.elapsed, baselines, doubt)
 
 
-def _write_best(session: Session, run: Run, trial: Trial | None) -> None:
+def _write_best(session: TuningSession, run: Run, trial: Trial | None) -> None:
     if session.outputs is not None:
         session.outputs.write_schedule(trial, _search_of(session, run))
 
 
-def _winner(session: Session, run: Run) -> tuple[Plan, KernelText] | None:
+def _winner(session: TuningSession, run: Run) -> tuple[Plan, KernelText] | None:
     """The best as a plan and as text. Its folder is written."""
     if run.best is None:
         return None
@@ -193,7 +197,7 @@ def _winner(session: Session, run: Run) -> tuple[Plan, KernelText] | None:
     return plan, text
 
 
-def _sizes(session: Session, ended: Ended) -> Sizes | None:
+def _sizes(session: TuningSession, ended: Ended) -> Sizes | None:
     """The sizes of the space. The space around a schedule is not counted."""
     space = session.space
     if session.around is not None:
@@ -213,7 +217,7 @@ def best_point_of(
 
 
 def _tuned(
-    session: Session, run: Run, earlier: tuple[Trial, ...], ended: Ended,
+    session: TuningSession, run: Run, earlier: tuple[Trial, ...], ended: Ended,
     winner: tuple[Plan, KernelText] | None,
 ) -> Tuned:  # fmt: skip
     order, ground = session.order, session.ground

@@ -47,7 +47,7 @@ _UNBOUND = "`where` holds for holes: schedules around this one are not bound by 
 
 
 @dataclass
-class Session:
+class TuningSession:
     """A tuning whose space is known. record, outputs: None for a simulation, which writes nothing.
     experience: of the cost model; None if the model is not used."""
 
@@ -122,7 +122,7 @@ class Session:
         return Candidate(key, print_schedule(schedule), values)
 
 
-def make_session(order: Order, ground: Ground) -> Session:
+def make_session(order: Order, ground: Ground) -> TuningSession:
     """Opens the space and the record. Raises Failed: errors of the schedule or its space, F111 for the folder
     of the outputs, and F111 and F170 to F174 for the record."""
     session = prepared(order, ground)
@@ -152,7 +152,7 @@ def make_session(order: Order, ground: Ground) -> Session:
     return session
 
 
-def prepared(order: Order, ground: Ground) -> Session:
+def prepared(order: Order, ground: Ground) -> TuningSession:
     """All parts of a session that are not on disk."""
     program, machine, target = order.program, ground.machine, ground.target
     deterministic = order.job.deterministic
@@ -173,7 +173,7 @@ def prepared(order: Order, ground: Ground) -> Session:
     )  # fmt: skip
     baseline = check(program, default, machine, target, deterministic=deterministic, default=default)
     searcher = _searcher(order, ground, space, default, staged(program, template, machine, rest).program)
-    return Session(order, ground, space, setting, header, default, baseline, None, None, searcher)
+    return TuningSession(order, ground, space, setting, header, default, baseline, None, None, searcher)
 
 
 def _template(order: Order, default: Schedule, ground: Ground) -> Schedule:

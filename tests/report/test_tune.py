@@ -18,14 +18,14 @@ from mdh.report.tune_text import progress_line, share_done, time_left, tuned_tex
 from mdh.results.goal import Ended
 from mdh.results.trial import Candidate, Failure, Outcome, Trial, Value
 from mdh.results.tuning import RunProgress, Sizes, Tuned
-from mdh.results.variable import Kind, Variable
+from mdh.results.variable import Metric, Variable
 from mdh.tuner.conduct import best_point_of
 from mdh.tuner.records.best import best
 from tests.report.test_ownership import small_plan
 
 VARIABLES = (
-    Variable("?bm", Kind.TILE, (8, 16, 32), "i", 64),
-    Variable("2.core.j", Kind.WORD, ("BLK.x", "FOR.1", "<script>")),
+    Variable("?bm", Metric.TILE, (8, 16, 32), "i", 64),
+    Variable("2.core.j", Metric.WORD, ("BLK.x", "FOR.1", "<script>")),
 )
 
 

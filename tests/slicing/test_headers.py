@@ -4,7 +4,7 @@ import pytest
 
 from mdh.ir.syntax import Assignment, ForStatement
 from mdh.reference.c.types import I8, INT, LONG, UINT, ULLONG, Type
-from mdh.reference.slicing.forms import Form, form_of, literal
+from mdh.reference.slicing.forms import AffineForm, form_of, literal
 from mdh.reference.slicing.headers import trips
 from tests.slicing.sliced import syntax_of
 
@@ -57,26 +57,26 @@ def test_literals(text: str, kind: Type) -> None:
 
 
 @pytest.mark.parametrize(("text", "form"), [
-    ("2 * i + j - 3", Form(-3, (2, 1))),
-    ("(i + 1) * 4 - i", Form(4, (3, 0))),
-    ("-i + 10", Form(10, (-1, 0))),
-    ("(int8_t)(i + 100)", Form(100, (1, 0), I8)),
+    ("2 * i + j - 3", AffineForm(-3, (2, 1))),
+    ("(i + 1) * 4 - i", AffineForm(4, (3, 0))),
+    ("-i + 10", AffineForm(10, (-1, 0))),
+    ("(int8_t)(i + 100)", AffineForm(100, (1, 0), I8)),
     ("(int8_t)(i + 120)", None),
     ("i * j", None),
     ("i / 2", None),
-    ("7 / 2 * i", Form(0, (3, 0))),
+    ("7 / 2 * i", AffineForm(0, (3, 0))),
     # wraps below 0 for i = 0
     ("i - 1u", None),
-    ("i + 1u", Form(1, (1, 0), UINT)),
-    ("~i", Form(-1, (-1, 0))),
-    ("-7 % 4", Form(-3)),
-    ("1u - 2u", Form(4294967295, (), UINT)),
+    ("i + 1u", AffineForm(1, (1, 0), UINT)),
+    ("~i", AffineForm(-1, (-1, 0))),
+    ("-7 % 4", AffineForm(-3)),
+    ("1u - 2u", AffineForm(4294967295, (), UINT)),
 ])  # fmt: skip
-def test_forms(text: str, form: Form | None) -> None:
+def test_forms(text: str, form: AffineForm | None) -> None:
     function = syntax_of(f"#include <stdint.h>\nvoid f(float x[9], int i, int j) {{ x[0] = {text}; }}")
     statement = function.body.body[0]
     assert isinstance(statement, Assignment)
-    names = {"i": Form(0, (1,)), "j": Form(0, (0, 1))}
+    names = {"i": AffineForm(0, (1,)), "j": AffineForm(0, (0, 1))}
     found = form_of(statement.value, names.get, (range(10), range(20)))
     assert (found and (found.constant, found.at(0), found.at(1), found.type)) == (
         form and (form.constant, form.at(0), form.at(1), form.type)
@@ -101,6 +101,6 @@ def test_values_that_depend_on_an_outer_loop(header: str, values: range | None) 
     function = syntax_of(f"#include <stdint.h>\nvoid f(float x[99], int i) {{ for ({header}) x[0] = 1; }}")
     loop = function.body.body[0]
     assert isinstance(loop, ForStatement)
-    found = trips(loop, None, {"i": Form(0, (1,))}.get, (range(10),))
+    found = trips(loop, None, {"i": AffineForm(0, (1,))}.get, (range(10),))
     assert (found and found.values) == values
     assert found is None or not found.exact

@@ -10,12 +10,12 @@ from typing import Any
 from mdh.diagnostics import Failed, fail
 from mdh.ir.plan import Plan
 from mdh.results.trial import Candidate, Effort, Failure, Limits, Outcome, Trial
-from mdh.results.variable import Kind, Point, Variable
+from mdh.results.variable import Metric, Point, Variable
 
 VARIABLES = (
-    Variable("?bm", Kind.TILE, (1, 2, 4, 8, 16), "i", 16),
-    Variable("?bn", Kind.TILE, (1, 2, 4, 8, 16), "j", 16),
-    Variable("2.core.i", Kind.WORD, ("BLK.x", "FOR.1")),
+    Variable("?bm", Metric.TILE, (1, 2, 4, 8, 16), "i", 16),
+    Variable("?bn", Metric.TILE, (1, 2, 4, 8, 16), "j", 16),
+    Variable("2.core.i", Metric.WORD, ("BLK.x", "FOR.1")),
 )
 
 

@@ -27,7 +27,7 @@ from mdh.tuner.records.read import read_record
 from mdh.tuner.records.replay import ReplayBench
 from mdh.tuner.runtime.interrupt import Interrupt
 from mdh.tuner.search import DEFAULT
-from mdh.tuner.session import Session, make_session, prepared
+from mdh.tuner.session import TuningSession, make_session, prepared
 from mdh.tuner.start import unfound
 from tests.tune.doubles import TableBench, failing
 
@@ -60,7 +60,7 @@ def order(place: Path, schedule: str = SCHEDULE, **options: object) -> Order:
     return Order(Job("add.c", TEXT), read_program(source), parsed, ("cpu",), place=place, **settings)  # type: ignore[arg-type]
 
 
-def modelled(session: Session) -> TableBench:
+def modelled(session: TuningSession) -> TableBench:
     """A device that the model is right about."""
 
     def answer(candidate: Candidate) -> Outcome:
@@ -75,7 +75,7 @@ def quiet(now: RunProgress, trial: Trial | None, /) -> None:
     """Nobody watches."""
 
 
-def go(session: Session, bench: TableBench | None = None, interrupt_after: int | None = None) -> Tuned:
+def go(session: TuningSession, bench: TableBench | None = None, interrupt_after: int | None = None) -> Tuned:
     async def body() -> Tuned:
         interrupt = Interrupt()
 
@@ -199,7 +199,7 @@ def test_nothing_right_leaves_no_schedule(tmp_path: Path) -> None:
 class Crashing(TableBench):
     """Its finals end in failures of a class."""
 
-    def __init__(self, session: Session, failure: Failure) -> None:
+    def __init__(self, session: TuningSession, failure: Failure) -> None:
         super().__init__(modelled(session).answer)
         self.failure = failure
 

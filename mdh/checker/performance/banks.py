@@ -7,7 +7,7 @@ from mdh.checker.performance.remedies import Remedy, attribute_of, dealt
 from mdh.checker.performance.weighed import Finding, Weighed, share_text
 from mdh.cost.gpu import WORD
 from mdh.cost.gpu_terms import loads_of
-from mdh.cost.nest import AccessView, StagedCopy, body_of
+from mdh.cost.nest import AccessView, StagedFill, body_of
 from mdh.cost.warp import BANKS, lane_offsets, served, words_of
 from mdh.hardware import Layer, Space
 
@@ -47,7 +47,7 @@ def check_conflicts(stage: Weighed) -> Iterator[Finding]:
         )
 
 
-def _copied(stage: Weighed, view: AccessView) -> StagedCopy | None:
+def _copied(stage: Weighed, view: AccessView) -> StagedFill | None:
     """The copy in shared memory that an access reads."""
     if view.region is not Space.SM or view.access.store:
         return None
@@ -75,12 +75,12 @@ def _stride(stage: Weighed, view: AccessView, width: int) -> str:
     return f"{apart}, and {BANKS} banks hold {BANKS * WORD}"
 
 
-def _row(copy: StagedCopy) -> int:
+def _row(copy: StagedFill) -> int:
     tile = copy.node.tile
     return (tile.shape[tile.layout[-1]] + tile.pad) * tile.sizes[0]
 
 
-def _remedies(stage: Weighed, copy: StagedCopy) -> Iterator[Remedy]:
+def _remedies(stage: Weighed, copy: StagedFill) -> Iterator[Remedy]:
     buffer, s = copy.access.buffer, copy.node.step
     entry = stage.plan.program.inputs(stage.plan.stage).index(buffer)
     for n in PADS if len(copy.access.shape) > 1 else ():

@@ -14,7 +14,7 @@ from mdh.frontend.c.places import Places, assigned, base_of, nodes_in
 from mdh.frontend.c.scope import NameScope
 from mdh.frontend.constant_arrays import AT, THERE, check_shape
 from mdh.frontend.statements import Array, gathers
-from mdh.frontend.tables import MOST_CONSTANTS, MOST_SELECTED, MOST_VALUES, Table, held_as
+from mdh.frontend.tables import MOST_CONSTANTS, MOST_SELECTED, MOST_VALUES, ConstantTable, held_as
 from mdh.frontend.typing_rules import convert
 from mdh.ir.dtype import EIGHTHS
 from mdh.ir.expr import Const, Expr
@@ -55,7 +55,7 @@ def read_table(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> No
             raise fail("C113", f"an initial value of `{node.name}` is read from an array",
                        scope.places.of(item or node), help="fill the array in a loop")  # fmt: skip
         values.append(value)
-    table = Table(node.name, dtype, shape, tuple(values), span)
+    table = ConstantTable(node.name, dtype, shape, tuple(values), span)
     given = isinstance(node.init, TakenOut) and node.init.given is not None
     if table.constants is not None and (given or len(values) > MOST_SELECTED):
         name = fresh(node.name, scope.taken)

@@ -1,4 +1,4 @@
-"""C text to a Program: the entry point of the front end, as `mdh.frontend.read.Language` has it."""
+"""C text to a Program: the entry point of the front end, as `mdh.frontend.read.FrontEnd` has it."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial

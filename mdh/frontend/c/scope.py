@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from mdh.diagnostics import Diagnostic
 from mdh.frontend.c.places import Places
 from mdh.frontend.statements import Array, OperatorPragma, Statement, Use
-from mdh.frontend.tables import Table
+from mdh.frontend.tables import ConstantTable
 from mdh.ir.dtype import DType
 from mdh.ir.expr import Expr, Load
 from mdh.ir.statement import LoopVar
@@ -36,8 +36,8 @@ class NameScope:
     places: Places
     arrays: dict[str, Array] = field(default_factory=dict)
     values: dict[str, Expr] = field(default_factory=dict)
-    tables: dict[str, Table] = field(default_factory=dict)
-    looked_up: list[tuple[Table, Use]] = field(default_factory=list)
+    tables: dict[str, ConstantTable] = field(default_factory=dict)
+    looked_up: list[tuple[ConstantTable, Use]] = field(default_factory=list)
     locals: dict[str, Local] = field(default_factory=dict)
     cells: dict[str, Load] = field(default_factory=dict)
     """Locals that live across loops; each is an element of a temporary array."""

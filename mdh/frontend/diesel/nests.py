@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mdh.diagnostics import fail
-from mdh.frontend.diesel.shapes import Both, Each, Extent, Leaf, Product, Shape, Shaped
+from mdh.frontend.diesel.shapes import Both, Each, Extent, Leaf, Shape, Shaped, ShapedProduct
 from mdh.frontend.nest import c_name, loop
 from mdh.frontend.types import C_TYPES
 from mdh.ir import syntax as c
@@ -64,7 +64,7 @@ class Nests:
         i, j, _ = self.counters
         return loop(i, self.extent(shape[0]), loop(j, self.extent(shape[1]), body, span), span)
 
-    def product(self, name: str, p: Product, span: Span) -> None:
+    def product(self, name: str, p: ShapedProduct, span: Span) -> None:
         """The nest of a product."""
         i, j, k = self.counters
         left, right = (self.factor(side) for side in (p.left, p.right))
@@ -88,7 +88,7 @@ class Nests:
             case Leaf(name, transposed, shape, span):
                 place = (_place(shape[0], row), _place(shape[1], column))
                 return c.Element(self.names[name], place[::-1] if transposed else place, span)
-            case Product(span=span):
+            case ShapedProduct(span=span):
                 place = (_place(e.shape[0], row), _place(e.shape[1], column))
                 return c.Element(known[id(e)], place, span)
             case Both(op, left, right):
@@ -121,12 +121,12 @@ def _place(n: Extent, counter: str) -> c.Expression:
     return c.Number("0") if n.value == 1 else c.Name(counter)
 
 
-def _products(e: Shaped) -> list[Product]:
+def _products(e: Shaped) -> list[ShapedProduct]:
     """The products whose elements the value combines."""
     match e:
         case Leaf():
             return []
-        case Product():
+        case ShapedProduct():
             return [e]
         case Each():
             return _products(e.operand)

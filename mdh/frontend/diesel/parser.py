@@ -3,20 +3,19 @@ then `*`, then `+` and `-`, each from the left. A transpose is `A^T` or `A'`. Co
 `//`."""
 
 import re
-from dataclasses import dataclass
 
-from mdh.diagnostics import Failed, fail
+from mdh.diagnostics import fail
 from mdh.frontend.diesel.syntax import (
-    Assignment,
-    Declaration,
+    DieselProgram,
     Expression,
     Matrix,
-    Operation,
+    MatrixAssignment,
+    MatrixDeclaration,
+    MatrixOperation,
     Pointwise,
-    Program,
     Transpose,
-    Word,
 )
+from mdh.frontend.token_stream import TextToken, TokenKind, TokenStream, Word, meaningless
 from mdh.source import Source, Span
 
 SYNTAX, NAME, LIMIT = "L100", "L101", "L107"
@@ -27,85 +26,49 @@ _TOKEN = re.compile(
     r"(?P<blank>(?:\s+|#[^\n]*|//[^\n]*)+)|(?P<word>[A-Za-z_][A-Za-z_0-9]*)|(?P<number>[0-9]+)"
     r"|(?P<transpose>\^\s*T\b|')|(?P<mark>[-+*=;,(){}])"
 )
+_KINDS = {"word": TokenKind.NAME, "number": TokenKind.NUMBER}
 _STATEMENT = "a statement is NAME = EXPRESSION;"
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
-    kind: str
-    text: str
-    span: Span
-
-
-def parse(source: Source) -> Program:
+def parse(source: Source) -> DieselProgram:
     """Raises Failed L100, L101, L107."""
-    return _Parser(_tokens(source)).program()
+    return _DieselParser(_tokens(source), SYNTAX).program()
 
 
-def _tokens(source: Source) -> list[_Token]:
-    text, at, out = source.text, 0, list[_Token]()
+def _tokens(source: Source) -> list[TextToken]:
+    text, at, out = source.text, 0, list[TextToken]()
     while at < len(text):
         found = _TOKEN.match(text, at)
         if found is None:
-            shown = text[at] if text[at].isprintable() else f"U+{ord(text[at]):04X}"
-            raise fail(SYNTAX, f"`{shown}` has no meaning here", Span(source, at, at + 1))
+            raise meaningless(SYNTAX, source, at)
         if found.lastgroup != "blank":
-            out.append(_Token(found.lastgroup or "", found[0], Span(source, at, found.end())))
+            kind = _KINDS.get(found.lastgroup or "", TokenKind.MARK)
+            out.append(TextToken(kind, found[0], Span(source, at, found.end())))
         if len(out) > MOST_TOKENS:
             raise fail(LIMIT, f"the text has more than {MOST_TOKENS:,} tokens", out[-1].span)
         at = found.end()
-    out.append(_Token("end", "", Span(source, max(0, len(text) - 1), len(text))))
+    out.append(TextToken(TokenKind.END, "", Span(source, max(0, len(text) - 1), len(text))))
     return out
 
 
-class _Parser:
+class _DieselParser(TokenStream):
     """Recursive descent over the tokens."""
 
-    def __init__(self, tokens: list[_Token]) -> None:
-        self.tokens, self.at, self.depth = tokens, 0, 0
-
-    @property
-    def token(self) -> _Token:
-        return self.tokens[self.at]
-
-    def next(self) -> _Token:
-        token = self.token
-        self.at += token.kind != "end"
-        return token
-
-    def takes(self, *texts: str) -> _Token | None:
-        return self.next() if self.token.text in texts else None
-
-    def expect(self, text: str, where: str) -> _Token:
-        if self.token.text != text:
-            raise self.wrong(f"`{text}` is expected {where}")
-        return self.next()
-
-    def wrong(self, headline: str, help: str = "") -> Failed:
-        token = self.token
-        found = "the text ends" if token.kind == "end" else f"this is `{token.text[:40]}`"
-        return fail(SYNTAX, headline, token.span, label=found, help=help)
-
-    def word(self, what: str) -> Word:
-        if self.token.kind != "word":
-            raise self.wrong(f"{what} is expected here")
-        token = self.next()
-        return Word(token.text, token.span)
-
-    def program(self) -> Program:
-        parameters, inputs = list[Word](), list[Declaration]()
-        statements, kind, results = list[Assignment](), None, tuple[Word, ...]()
+    def program(self) -> DieselProgram:
+        parameters, inputs = list[Word](), list[MatrixDeclaration]()
+        statements, kind, results = list[MatrixAssignment](), None, tuple[Word, ...]()
         while self.token.text in ("Params", "Matrix"):
-            if self.takes("Params"):
+            if self.token.text == "Params":
+                self.next()
                 parameters += self.names("a parameter")
             else:
                 inputs.append(self.matrix())
             self.expect(";", "behind a declaration")
-        while self.token.kind == "word" and self.token.text != "CodeGen":
+        while self.token.kind is TokenKind.NAME and self.token.text != "CodeGen":
             statements.append(self.statement())
         if self.token.text == "CodeGen":
             kind, results = self.generate()
-        if self.token.kind != "end":
+        if self.token.kind is not TokenKind.END:
             raise self.wrong("a statement or CodeGen is expected here", _STATEMENT)
         if not statements:
             raise self.wrong("the text computes nothing", _STATEMENT)
@@ -116,7 +79,7 @@ class _Parser:
                     NAME, f"`{w.text}` is defined twice", w.span, help="give each result a name of its own"
                 )
             seen.add(w.text)
-        return Program(tuple(parameters), tuple(inputs), tuple(statements), kind, results)
+        return DieselProgram(tuple(parameters), tuple(inputs), tuple(statements), kind, results)
 
     def names(self, what: str) -> list[Word]:
         out = [self.word(what)]
@@ -124,7 +87,7 @@ class _Parser:
             out.append(self.word(what))
         return out
 
-    def matrix(self) -> Declaration:
+    def matrix(self) -> MatrixDeclaration:
         self.next()
         name = self.word("a matrix")
         self.expect("(", "in front of the extents")
@@ -132,20 +95,20 @@ class _Parser:
         self.expect(",", "between the extents: a matrix has rows and columns")
         columns = self.extent()
         self.expect(")", "behind the extents")
-        return Declaration(name, (rows, columns))
+        return MatrixDeclaration(name, (rows, columns))
 
     def extent(self) -> Word:
-        if self.token.kind not in ("word", "number"):
+        if self.token.kind not in (TokenKind.NAME, TokenKind.NUMBER):
             raise self.wrong("a parameter or a number is expected here")
         token = self.next()
         return Word(token.text, token.span)
 
-    def statement(self) -> Assignment:
+    def statement(self) -> MatrixAssignment:
         target = self.word("a matrix")
         self.expect("=", f"behind `{target.text}`")
         value = self.sum()
         self.expect(";", "behind a statement")
-        return Assignment(target, value)
+        return MatrixAssignment(target, value)
 
     def generate(self) -> tuple[Word, tuple[Word, ...]]:
         self.next()
@@ -164,18 +127,18 @@ class _Parser:
     def sum(self) -> Expression:
         left, count = self.product(), 0
         while (mark := self.takes("+", "-")) is not None:
-            left = Operation(mark.text, left, self.product(), mark.span)
+            left = MatrixOperation(mark.text, left, self.product(), mark.span)
             count = self.counted(count, mark)
         return left
 
     def product(self) -> Expression:
         left, count = self.factor(), 0
         while (mark := self.takes("*")) is not None:
-            left = Operation("*", left, self.factor(), mark.span)
+            left = MatrixOperation("*", left, self.factor(), mark.span)
             count = self.counted(count, mark)
         return left
 
-    def counted(self, count: int, mark: _Token) -> int:
+    def counted(self, count: int, mark: TextToken) -> int:
         if count >= MOST_CHAIN:
             raise fail(
                 LIMIT,
@@ -195,7 +158,7 @@ class _Parser:
                 help="name a part of it",
             )
         out, count = self.primary(), 0
-        while self.token.kind == "transpose":
+        while self.token.text[:1] in ("^", "'"):
             mark = self.next()
             out = Transpose(out, mark.span)
             count = self.counted(count, mark)
@@ -208,7 +171,7 @@ class _Parser:
             inner = self.sum()
             self.expect(")", "behind an expression in parentheses")
             return inner
-        if token.kind != "word":
+        if token.kind is not TokenKind.NAME:
             raise self.wrong("a matrix, a function or `(` is expected here")
         self.next()
         if self.token.text != "(":

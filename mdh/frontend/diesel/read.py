@@ -1,4 +1,4 @@
-"""Diesel texts to a Program: the entry point of the front end, as `mdh.frontend.read.Language` has it."""
+"""Diesel texts to a Program: the entry point of the front end, as `mdh.frontend.read.FrontEnd` has it."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,12 +11,13 @@ from mdh.frontend.constant_arrays import split_constants
 from mdh.frontend.constant_parameters import with_constants, without_constants
 from mdh.frontend.diesel.nests import COLUMN, ROW, SUM, Nests
 from mdh.frontend.diesel.parser import parse
-from mdh.frontend.diesel.shapes import Each, Extent, Leaf, Product, Shape, Shaped, shaped
-from mdh.frontend.diesel.syntax import Matrix, Operation, Pointwise, Program, Transpose, Word
+from mdh.frontend.diesel.shapes import Each, Extent, Leaf, Shape, Shaped, ShapedProduct, shaped
+from mdh.frontend.diesel.syntax import DieselProgram, Matrix, MatrixOperation, Pointwise, Transpose
 from mdh.frontend.heading import Heading
 from mdh.frontend.limits import MOST_ELEMENTS
-from mdh.frontend.nest import INT, Nest, c_name, read_nest, words
+from mdh.frontend.nest import INT, FunctionInC, c_name, read_nest, words
 from mdh.frontend.sizes import size_values
+from mdh.frontend.token_stream import Word
 from mdh.frontend.typing_rules import FUNCTIONS
 from mdh.ir import program as ir
 from mdh.ir import syntax as c
@@ -102,7 +103,7 @@ def free_sizes(
     return tuple(name for n, name in sizes.items() if n not in text.sizes)
 
 
-def _names(p: Program, source: Source) -> tuple[str, dict[str, str], dict[str, str], set[str]]:
+def _names(p: DieselProgram, source: Source) -> tuple[str, dict[str, str], dict[str, str], set[str]]:
     """The names in C of the text, its parameters and its matrices, and all names that are taken."""
     taken = words(FUNCTIONS)
     stem = re.sub(r"\W", "_", PurePath(source.name).stem) or "diesel"
@@ -115,7 +116,7 @@ def _names(p: Program, source: Source) -> tuple[str, dict[str, str], dict[str, s
     return name, sizes, matrices, taken
 
 
-def _results(p: Program) -> tuple[str, ...]:
+def _results(p: DieselProgram) -> tuple[str, ...]:
     """Those of CodeGen; without it what no statement uses."""
     computed = {s.target.text: s.target for s in p.statements}
     for w in p.results:
@@ -128,17 +129,17 @@ def _results(p: Program) -> tuple[str, ...]:
     return tuple(w.text for w in p.results) or tuple(n for n in computed if n not in used)
 
 
-def _used(e: Matrix | Transpose | Pointwise | Operation) -> list[str]:
+def _used(e: Matrix | Transpose | Pointwise | MatrixOperation) -> list[str]:
     match e:
         case Matrix(name, _):
             return [name]
         case Transpose(operand) | Pointwise(_, operand):
             return _used(operand)
-        case Operation(_, left, right):
+        case MatrixOperation(_, left, right):
             return [*_used(left), *_used(right)]
 
 
-def _written(text: BoundText) -> Nest:
+def _written(text: BoundText) -> FunctionInC:
     source = text.source if text.text == text.source.text else Source(text.source.name, text.text)
     p = parse(source)
     name, sizes, matrices, taken = _names(p, source)
@@ -165,10 +166,10 @@ def _written(text: BoundText) -> Nest:
     )
     function = c.Function(name, (*parameters, *arrays), (), c.Block((*nests.temporary, *nests.body)))
     given = {sizes[n]: v for n, v in text.sizes.items()}
-    return Nest(function, p.statements[-1].target.span, given, frozenset(matrices[r] for r in results))
+    return FunctionInC(function, p.statements[-1].target.span, given, frozenset(matrices[r] for r in results))
 
 
-def _shape(extents: tuple[Word, Word], p: Program, sizes: Mapping[str, int]) -> Shape:
+def _shape(extents: tuple[Word, Word], p: DieselProgram, sizes: Mapping[str, int]) -> Shape:
     known = {w.text for w in p.parameters}
     out = list[Extent]()
     for w in extents:
@@ -190,7 +191,7 @@ def _shape(extents: tuple[Word, Word], p: Program, sizes: Mapping[str, int]) -> 
     return out[0], out[1]
 
 
-def _used_once(p: Program, found: Mapping[str, Shaped], results: Sequence[str]) -> frozenset[str]:
+def _used_once(p: DieselProgram, found: Mapping[str, Shaped], results: Sequence[str]) -> frozenset[str]:
     """Matrices that are no results and stand once in all, as they are, in a sum or a function: they are
     written where they stand."""
     uses = [name for s in p.statements for name in _used(s.value)]
@@ -203,7 +204,7 @@ def _plain(e: Shaped) -> list[str]:
     match e:
         case Leaf(name, transposed):
             return [] if transposed else [name]
-        case Product():
+        case ShapedProduct():
             return []
         case Each():
             return _plain(e.operand)
@@ -216,7 +217,7 @@ def _inlined(e: Shaped, values: Mapping[str, Shaped]) -> Shaped:
     match e:
         case Leaf(name):
             return values.get(name, e)
-        case Product():
+        case ShapedProduct():
             return e
         case Each():
             return replace(e, operand=_inlined(e.operand, values))

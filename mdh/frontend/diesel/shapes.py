@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
-from mdh.frontend.diesel.syntax import Expression, Matrix, Operation, Pointwise, Transpose
+from mdh.frontend.diesel.syntax import Expression, Matrix, MatrixOperation, Pointwise, Transpose
 from mdh.source import Span
 from mdh.wording import meant
 
@@ -54,7 +54,7 @@ class Both:
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class ShapedProduct:
     """A product of matrices."""
 
     left: "Shaped"
@@ -63,7 +63,7 @@ class Product:
     span: Span
 
 
-Shaped = Leaf | Each | Both | Product
+Shaped = Leaf | Each | Both | ShapedProduct
 
 
 def shaped(e: Expression, known: Mapping[str, Shape], *, transposed: bool = False) -> Shaped:
@@ -80,7 +80,7 @@ def shaped(e: Expression, known: Mapping[str, Shape], *, transposed: bool = Fals
         case Pointwise(function, operand, span):
             inner = shaped(operand, known, transposed=transposed)
             return Each(function, inner, inner.shape, span)
-        case Operation("*", left, right, span):
+        case MatrixOperation("*", left, right, span):
             # (A B)^T = B^T A^T
             sides = (right, left) if transposed else (left, right)
             a, b = (shaped(side, known, transposed=transposed) for side in sides)
@@ -88,8 +88,8 @@ def shaped(e: Expression, known: Mapping[str, Shape], *, transposed: bool = Fals
                 raise _mismatch(
                     "multiplied", span, a, b, "the left one needs as many columns as the right one rows"
                 )
-            return Product(a, b, (a.shape[0], b.shape[1]), span)
-        case Operation(op, left, right, span):
+            return ShapedProduct(a, b, (a.shape[0], b.shape[1]), span)
+        case MatrixOperation(op, left, right, span):
             a, b = (shaped(side, known, transposed=transposed) for side in (left, right))
             sides_ = [_larger(x, y) for x, y in zip(a.shape, b.shape, strict=True)]
             rows_, columns_ = sides_

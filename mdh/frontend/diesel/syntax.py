@@ -2,15 +2,8 @@
 
 from dataclasses import dataclass
 
+from mdh.frontend.token_stream import Word
 from mdh.source import Span
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A name with its place."""
-
-    text: str
-    span: Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +30,7 @@ class Pointwise:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class MatrixOperation:
     """`+` and `-` of elements, `*` of matrices. span: of the operator."""
 
     op: str
@@ -46,11 +39,11 @@ class Operation:
     span: Span
 
 
-Expression = Matrix | Transpose | Pointwise | Operation
+Expression = Matrix | Transpose | Pointwise | MatrixOperation
 
 
 @dataclass(frozen=True, slots=True)
-class Declaration:
+class MatrixDeclaration:
     """`Matrix A(M,K);`: an extent is a parameter or a number."""
 
     name: Word
@@ -58,7 +51,7 @@ class Declaration:
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
+class MatrixAssignment:
     """`C = A * B;`"""
 
     target: Word
@@ -66,11 +59,11 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class DieselProgram:
     """kind: the type in CodeGen, None without it. results: its matrices."""
 
     parameters: tuple[Word, ...]
-    inputs: tuple[Declaration, ...]
-    statements: tuple[Assignment, ...]
+    inputs: tuple[MatrixDeclaration, ...]
+    statements: tuple[MatrixAssignment, ...]
     kind: Word | None
     results: tuple[Word, ...]

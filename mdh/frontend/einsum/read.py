@@ -1,4 +1,4 @@
-"""Einsum texts to a Program: the entry point of the front end, as `mdh.frontend.read.Language` has it."""
+"""Einsum texts to a Program: the entry point of the front end, as `mdh.frontend.read.FrontEnd` has it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from mdh.frontend.constant_parameters import with_constants, without_constants
 from mdh.frontend.einsum.parser import Einsum, parse
 from mdh.frontend.einsum.path import path_of
 from mdh.frontend.heading import Heading
-from mdh.frontend.nest import INT, Nest, c_name, loop, read_nest, words
+from mdh.frontend.nest import INT, FunctionInC, c_name, loop, read_nest, words
 from mdh.frontend.sizes import size_values
 from mdh.frontend.types import C_TYPES
 from mdh.frontend.typing_rules import FUNCTIONS
@@ -25,7 +25,7 @@ NAME, RESULT = "einsum", "out"
 
 
 @dataclass(frozen=True, slots=True)
-class _Names:
+class _LetterNames:
     """sizes: by letter. operands: in order."""
 
     sizes: Mapping[str, str]
@@ -128,7 +128,7 @@ def _spans(e: Einsum) -> dict[str, Span]:
     return out
 
 
-def _names(e: Einsum) -> _Names:
+def _names(e: Einsum) -> _LetterNames:
     """A letter is a counter, and the capital letter its size. Where both are letters of the text, a size is
     `LETTER_size`."""
     taken = {*words(FUNCTIONS), NAME, RESULT}
@@ -138,10 +138,10 @@ def _names(e: Einsum) -> _Names:
         letter: c_name(letter.upper() if letter.upper() not in taken else f"{letter}_size", taken)
         for letter in e.letters
     }
-    return _Names(sizes, operands, counters)
+    return _LetterNames(sizes, operands, counters)
 
 
-def _letters(names: _Names, defines: Iterable[str]) -> dict[str, str]:
+def _letters(names: _LetterNames, defines: Iterable[str]) -> dict[str, str]:
     """The letter of each size that is defined, by letter or by its name in C. Raises Failed C105 if one is
     defined by both."""
     letter_of = {name: letter for letter, name in names.sizes.items()}
@@ -157,7 +157,7 @@ def _letters(names: _Names, defines: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _written(text: BoundText) -> Nest:
+def _written(text: BoundText) -> FunctionInC:
     given = text.source if text.text == text.source.text else Source(text.source.name, text.text)
     e = parse(given)
     names = _names(e)
@@ -172,7 +172,7 @@ def _written(text: BoundText) -> Nest:
     result = _declared(RESULT, e.result, e.kind, names, e.place)
     function = c.Function(NAME, (*sizes, *inputs, result), (), c.Block((*temporary, *nests)))
     whole = Span(given, 0, max(1, len(given.text)))
-    return Nest(function, whole, text.sizes, frozenset((RESULT,)))
+    return FunctionInC(function, whole, text.sizes, frozenset((RESULT,)))
 
 
 def _check_sizes(e: Einsum, sizes: Mapping[str, int]) -> None:
@@ -195,13 +195,13 @@ def _check_sizes(e: Einsum, sizes: Mapping[str, int]) -> None:
         raise Failed(*found)
 
 
-def _declared(name: str, letters: str, kind: DType, names: _Names, span: Span) -> c.Declaration:
+def _declared(name: str, letters: str, kind: DType, names: _LetterNames, span: Span) -> c.Declaration:
     extents = tuple(c.Name(names.sizes[letter]) for letter in letters) or (c.Number("1"),)
     return c.Declaration(name, C_TYPES[kind], extents, span=span)
 
 
 def _steps(
-    e: Einsum, names: _Names, sizes: Mapping[str, int]
+    e: Einsum, names: _LetterNames, sizes: Mapping[str, int]
 ) -> tuple[list[c.Statement], list[c.Declaration]]:
     """A nest for each product of a pair, and the arrays that keep what is not the result."""
     left = list(zip(names.operands, e.operands, e.spans, strict=True))
@@ -238,7 +238,7 @@ def _nest(
     letters: str,
     operands: Sequence[tuple[str, str]],
     kind: DType,
-    names: _Names,
+    names: _LetterNames,
     span: Span,
 ) -> c.Statement:
     """`name[kept] = the sum of the product of the operands over all other letters`."""

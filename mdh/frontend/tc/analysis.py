@@ -12,9 +12,8 @@ from mdh.frontend.tc.syntax import (
     CallStatement,
     Definition,
     Expression,
-    Function,
-    Use,
-    Word,
+    NameUse,
+    TcFunction,
     operands,
     walk,
 )
@@ -26,6 +25,7 @@ from mdh.frontend.tc.types import (
     type_of,
 )
 from mdh.frontend.tc.whole import sizing
+from mdh.frontend.token_stream import Word
 from mdh.ir.dtype import F32, DType
 from mdh.source import Span
 from mdh.wording import meant
@@ -34,7 +34,7 @@ RESULT = "T114"
 
 
 @dataclass(frozen=True)
-class Analysis:
+class CheckedFunction:
     """A function whose definitions are right whatever its sizes are.
 
     inputs: types of tensors that are parameters. scalars: types of the other parameters. sizes: names of
@@ -42,13 +42,13 @@ class Analysis:
     ranks: their numbers of positions.
     """
 
-    function: Function
+    function: TcFunction
     inputs: Mapping[str, DType]
     scalars: Mapping[str, DType]
     sizes: tuple[str, ...]
     tensors: Mapping[str, DType]
     ranks: Mapping[str, int]
-    calls: Mapping[str, "Analysis"] = field(default_factory=dict)
+    calls: Mapping[str, "CheckedFunction"] = field(default_factory=dict)
 
     @cached_property
     def typing(self) -> Typing:
@@ -111,7 +111,9 @@ class Analysis:
         return accesses_of(d.value, self.tensors)
 
 
-def analyse(function: Function, functions: Mapping[str, Function], above: tuple[str, ...] = ()) -> Analysis:
+def analyse(
+    function: TcFunction, functions: Mapping[str, TcFunction], above: tuple[str, ...] = ()
+) -> CheckedFunction:
     """The analysis of a function and of those that it calls. above: the functions that call it. Raises Failed
     with T1xx diagnostics."""
     inputs, ranks, scalars = _parameters(function)
@@ -138,7 +140,7 @@ def analyse(function: Function, functions: Mapping[str, Function], above: tuple[
             )
     sizes = _sizes(function, scalars, ranks)
     types = _types(function, inputs, scalars, calls)
-    return Analysis(function, inputs, scalars, sizes, types, ranks, calls)
+    return CheckedFunction(function, inputs, scalars, sizes, types, ranks, calls)
 
 
 def targets_of(s: Definition | CallStatement) -> dict[str, int]:
@@ -146,7 +148,7 @@ def targets_of(s: Definition | CallStatement) -> dict[str, int]:
     return {s.target.text: len(s.indices)} if isinstance(s, Definition) else {}
 
 
-def _parameters(f: Function) -> tuple[dict[str, DType], dict[str, int], dict[str, DType]]:
+def _parameters(f: TcFunction) -> tuple[dict[str, DType], dict[str, int], dict[str, DType]]:
     """The types and the ranks of tensors, and the types of scalars."""
     inputs, ranks, scalars = dict[str, DType](), dict[str, int](), dict[str, DType]()
     for p in f.parameters:
@@ -183,8 +185,10 @@ def _parameters(f: Function) -> tuple[dict[str, DType], dict[str, int], dict[str
     return inputs, ranks, scalars
 
 
-def _calls(f: Function, functions: Mapping[str, Function], above: tuple[str, ...]) -> dict[str, Analysis]:
-    out: dict[str, Analysis] = {}
+def _calls(
+    f: TcFunction, functions: Mapping[str, TcFunction], above: tuple[str, ...]
+) -> dict[str, CheckedFunction]:
+    out: dict[str, CheckedFunction] = {}
     for s in f.body:
         if isinstance(s, CallStatement):
             name = s.function.text
@@ -209,7 +213,7 @@ def _calls(f: Function, functions: Mapping[str, Function], above: tuple[str, ...
     return out
 
 
-def _sizes(f: Function, scalars: Mapping[str, DType], ranks: Mapping[str, int]) -> tuple[str, ...]:
+def _sizes(f: TcFunction, scalars: Mapping[str, DType], ranks: Mapping[str, int]) -> tuple[str, ...]:
     out = dict.fromkeys(n.text for p in f.parameters for n in p.extents if isinstance(n, Word))
     counted = list[Expression]()
     for s in f.body:
@@ -229,21 +233,21 @@ def _sizes(f: Function, scalars: Mapping[str, DType], ranks: Mapping[str, int]) 
     return tuple(out)
 
 
-def _plain_names(e: Expression, tensors: Mapping[str, int]) -> Iterator[Use]:
+def _plain_names(e: Expression, tensors: Mapping[str, int]) -> Iterator[NameUse]:
     """The names in a subscript, but for those in the subscripts of tensors inside of it."""
     if isinstance(e, Application) and e.name in tensors:
         return
-    if isinstance(e, Use):
+    if isinstance(e, NameUse):
         yield e
     for x in operands(e):
         yield from _plain_names(x, tensors)
 
 
 def _types(
-    f: Function,
+    f: TcFunction,
     inputs: Mapping[str, DType],
     scalars: Mapping[str, DType],
-    calls: Mapping[str, "Analysis"],
+    calls: Mapping[str, "CheckedFunction"],
 ) -> dict[str, DType]:
     """The types of all tensors. A tensor has the type of the first value that is not made of literals
     alone."""
@@ -290,7 +294,10 @@ def _first(
 
 
 def _check_types(
-    f: Function, types: Mapping[str, DType], scalars: Mapping[str, DType], calls: Mapping[str, "Analysis"]
+    f: TcFunction,
+    types: Mapping[str, DType],
+    scalars: Mapping[str, DType],
+    calls: Mapping[str, "CheckedFunction"],
 ) -> None:
     """Raises Failed T112 for floats where integers are needed, T115 for arguments of other types."""
     typing = Typing(types, scalars)

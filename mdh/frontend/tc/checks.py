@@ -11,12 +11,12 @@ from mdh.frontend.tc.syntax import (
     Definition,
     Expression,
     ExtentOf,
-    Function,
-    Use,
-    Word,
+    NameUse,
+    TcFunction,
     walk,
 )
 from mdh.frontend.tc.types import KNOWN, base_of, cast_of, float_form, is_function, unknown_function
+from mdh.frontend.token_stream import Word
 from mdh.ir.dtype import DType
 from mdh.source import Span
 from mdh.wording import meant, plural
@@ -27,11 +27,11 @@ REDUCTION, TARGET, IN_PLACE, CALL = "T107", "T108", "T109", "T115"
 
 def check(
     s: Definition | CallStatement,
-    f: Function,
+    f: TcFunction,
     inputs: Mapping[str, DType],
     scalars: Mapping[str, DType],
     ranks: dict[str, int],
-    callees: Mapping[str, tuple[Function, Mapping[str, int]]],
+    callees: Mapping[str, tuple[TcFunction, Mapping[str, int]]],
 ) -> None:
     """Raises for what is wrong about a statement; notes the ranks of its targets."""
     targets = (s.target,) if isinstance(s, Definition) else s.targets
@@ -88,7 +88,7 @@ def _check_first(s: Definition, own: list[Application]) -> None:
         raise fail(TENSOR, what, s.target.span, help=f"begin anew: {s.span.text} {s.reduction}=! …")
 
 
-def _extent_names(f: Function) -> set[str]:
+def _extent_names(f: TcFunction) -> set[str]:
     return {n.text for p in f.parameters for n in p.extents if isinstance(n, Word)}
 
 
@@ -167,7 +167,7 @@ def _check_in_place(s: Definition, own: list[Application], fixed: set[str]) -> N
     written."""
     here = tuple(w.text for w in s.indices)
     for a in own:
-        there = tuple(e.name if isinstance(e, Use) else None for e in a.arguments)
+        there = tuple(e.name if isinstance(e, NameUse) else None for e in a.arguments)
         if there != here or s.fresh or any(u.name not in {*here, *fixed} for u in names_in(s.value)):
             what = f"`{s.target.text}` is read at other elements than the one that is written"
             if there == here:
@@ -199,7 +199,7 @@ def _check_ranges(s: Definition, fixed: set[str]) -> None:
         seen.add(r.index.text)
 
 
-def _check_call(s: CallStatement, ranks: dict[str, int], f: Function, results: Mapping[str, int]) -> None:
+def _check_call(s: CallStatement, ranks: dict[str, int], f: TcFunction, results: Mapping[str, int]) -> None:
     """results: the ranks of what the function computes."""
     tensors = [p for p in f.parameters if p.extents]
     if len(tensors) != len(f.parameters):

@@ -10,13 +10,13 @@ from mdh.frontend.tc.ranges import Count, IndexRange
 from mdh.frontend.tc.resolve import Resolution, Resolved
 from mdh.frontend.tc.syntax import (
     Application,
-    Choice,
+    BinaryOperation,
     Expression,
     ExtentOf,
     Literal,
+    NameUse,
     Negation,
-    Operation,
-    Use,
+    Ternary,
     operands,
 )
 from mdh.frontend.tc.tokens import LIMIT, float_value, integer
@@ -34,7 +34,7 @@ _IDENTITY: dict[str, float] = {"+": 0, "*": 1, "min": inf, "max": -inf}
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class NamesInC:
     """What names of the text are called in C. tensors: by their names in the program."""
 
     function: str
@@ -44,12 +44,12 @@ class Names:
     taken: frozenset[str]
 
 
-def body_of(resolution: Resolution, names: Names) -> tuple[c.Statement, ...]:
+def body_of(resolution: Resolution, names: NamesInC) -> tuple[c.Statement, ...]:
     """The statements of the C function, a nest for each definition."""
     return tuple(_nest(d, resolution, names) for d in resolution.definitions)
 
 
-def count_expression(n: Count, names: Names) -> c.Expression:
+def count_expression(n: Count, names: NamesInC) -> c.Expression:
     """A count as a sum of sizes, or as a number."""
     return number(n.value) if n.form is None else sum_of(n.form, names.sizes)
 
@@ -69,7 +69,7 @@ def sum_of(form: Affine, sizes: Mapping[str, str]) -> c.Expression:
     return out if not form.const else c.Infix("+" if form.const > 0 else "-", out, number(abs(form.const)))
 
 
-def _nest(r: Resolved, resolution: Resolution, names: Names) -> c.Statement:
+def _nest(r: Resolved, resolution: Resolution, names: NamesInC) -> c.Statement:
     """The loops of the target's indices around the start and the loops of the sum."""
     d = r.definition
     local: dict[str, str] = {}
@@ -94,7 +94,7 @@ def _nest(r: Resolved, resolution: Resolution, names: Names) -> c.Statement:
     return out
 
 
-def _loop(name: str, r: IndexRange, body: c.Statement, names: Names) -> c.Statement:
+def _loop(name: str, r: IndexRange, body: c.Statement, names: NamesInC) -> c.Statement:
     return loop(name, count_expression(r.end, names), body, r.span, r.first)
 
 
@@ -136,7 +136,7 @@ class _Lift:
 
     resolved: Resolved
     resolution: Resolution
-    names: Names
+    names: NamesInC
     local: Mapping[str, str]
 
     def value(self, e: Expression, wanted: DType | None) -> c.Expression:
@@ -145,7 +145,7 @@ class _Lift:
         match e:
             case Literal():
                 return self._literal(e, own)
-            case Use(name, span):
+            case NameUse(name, span):
                 return self._name(name, span)
             case ExtentOf(tensor, position, _):
                 found = self.resolution.extents[self.resolved.names[tensor]][position]
@@ -154,13 +154,13 @@ class _Lift:
                 return self._application(e, own)
             case Negation(op, operand, _):
                 return c.Prefix(op, self.value(operand, None if op == "~" else own))
-            case Operation(op, left, right, _):
+            case BinaryOperation(op, left, right, _):
                 both = self.resolved.analysis.typing.joined(
                     self.resolved.analysis.typing.of(left), self.resolved.analysis.typing.of(right)
                 )
                 kind = taken(both, None if op in INTEGER else wanted)
                 return c.Infix(op, self.value(left, kind), self.value(right, kind))
-            case Choice(cond, then, other):
+            case Ternary(cond, then, other):
                 return c.Conditional(self.value(cond, None), self.value(then, own), self.value(other, own))
 
     def _literal(self, e: Literal, kind: DType | None) -> c.Expression:

@@ -3,22 +3,22 @@
 from mdh.diagnostics import Diagnostic, Failed, fail
 from mdh.frontend.tc.syntax import (
     Application,
+    BinaryOperation,
     CallStatement,
-    Choice,
     Definition,
     Expression,
     ExtentOf,
-    Function,
     Literal,
+    NameUse,
     Negation,
-    Operation,
-    Parameter,
     Range,
     Statement,
-    Use,
-    Word,
+    TcFunction,
+    TcParameter,
+    Ternary,
 )
-from mdh.frontend.tc.tokens import LIMIT, SYNTAX, Kind, Token, tokens_of
+from mdh.frontend.tc.tokens import LIMIT, SYNTAX, tokens_of
+from mdh.frontend.token_stream import TextToken, TokenKind, TokenStream, Word
 from mdh.ir.syntax import BINARY
 from mdh.source import Source, Span
 
@@ -36,12 +36,12 @@ _RESULTS = "results are names alone: -> (C); their types and extents follow from
 _ARGUMENTS = "calls pass tensors by their names: (C) = f(A, B)"
 
 
-def parse(source: Source) -> tuple[Function, ...]:
+def parse(source: Source) -> tuple[TcFunction, ...]:
     """The functions of a text. Raises Failed T100, T102, T103 with an error for each function that has
     one."""
-    parser = _Parser(tokens_of(source))
-    functions, found = list[Function](), list[Diagnostic]()
-    while parser.token.kind is not Kind.END:
+    parser = _Parser(tokens_of(source), SYNTAX)
+    functions, found = list[TcFunction](), list[Diagnostic]()
+    while parser.token.kind is not TokenKind.END:
         try:
             functions.append(parser.function())
         except Failed as failed:
@@ -56,7 +56,7 @@ def parse(source: Source) -> tuple[Function, ...]:
             parser.token.span,
             help="write def mm(float(M,K) A, float(K,N) B) -> (C) { C(m,n) +=! A(m,k) * B(k,n) }",
         )
-    seen: dict[str, Function] = {}
+    seen: dict[str, TcFunction] = {}
     for f in functions:
         if f.name.text in seen:
             raise fail(
@@ -66,51 +66,19 @@ def parse(source: Source) -> tuple[Function, ...]:
     return tuple(functions)
 
 
-class _Parser:
+class _Parser(TokenStream):
     """Recursive descent over the tokens."""
-
-    def __init__(self, tokens: list[Token]) -> None:
-        self.tokens, self.at, self.depth = tokens, 0, 0
-
-    @property
-    def token(self) -> Token:
-        return self.tokens[self.at]
-
-    def next(self) -> Token:
-        token = self.token
-        self.at += token.kind is not Kind.END
-        return token
 
     def ahead(self, count: int) -> str:
         return self.tokens[min(self.at + count, len(self.tokens) - 1)].text
 
-    def takes(self, *marks: str) -> Token | None:
-        """The next token if it is one of these marks."""
-        return self.next() if self.token.kind is Kind.MARK and self.token.text in marks else None
-
-    def expect(self, mark: str, where: str, help: str = "") -> Token:
-        if self.token.text != mark or self.token.kind is Kind.NUMBER:
-            raise self.wrong(f"`{mark}` is expected {where}", help)
-        return self.next()
-
-    def wrong(self, headline: str, help: str = "") -> Failed:
-        token = self.token
-        found = "the text ends" if token.kind is Kind.END else f"this is `{token.text[:40]}`"
-        return fail(SYNTAX, headline, token.span, label=found, help=help)
-
     def skip(self) -> None:
         """Goes on at the next function."""
         self.depth = 0
-        while self.token.kind is not Kind.END:
+        while self.token.kind is not TokenKind.END:
             self.next()
-            if self.token.text == "def" and self.token.kind is Kind.NAME:
+            if self.token.text == "def" and self.token.kind is TokenKind.NAME:
                 return
-
-    def word(self, what: str, help: str = "") -> Word:
-        if self.token.kind is not Kind.NAME:
-            raise self.wrong(f"{what} is expected here", help)
-        token = self.next()
-        return Word(token.text, token.span)
 
     def words(self, what: str, many: str, help: str = "") -> tuple[Word, ...]:
         """Names between parentheses, separated by commas; there may be none. what: one of them, many: all;
@@ -124,7 +92,7 @@ class _Parser:
         self.expect(")", f"behind the {many}", help)
         return tuple(out)
 
-    def function(self) -> Function:
+    def function(self) -> TcFunction:
         if self.token.text != "def":
             raise self.wrong(
                 "a function begins with `def`", "write def NAME(PARAMETERS) -> (RESULTS) { STATEMENTS }"
@@ -142,18 +110,18 @@ class _Parser:
         while self.token.text != "}":
             body.append(self.statement())
         self.next()
-        return Function(name, parameters, results, tuple(body))
+        return TcFunction(name, parameters, results, tuple(body))
 
-    def parameters(self) -> tuple[Parameter, ...]:
+    def parameters(self) -> tuple[TcParameter, ...]:
         self.expect("(", "in front of the parameters")
-        out = list[Parameter]()
+        out = list[TcParameter]()
         while self.token.text != ")":
             kind = self.word("a parameter's type")
             const = kind.text == "const"
             if const:
                 kind = self.word("a parameter's type")
             extents = self.extents() if self.token.text == "(" else ()
-            out.append(Parameter(kind, extents, self.word("the parameter's name"), const))
+            out.append(TcParameter(kind, extents, self.word("the parameter's name"), const))
             if not self.takes(","):
                 break
         self.expect(")", "behind the parameters")
@@ -163,7 +131,7 @@ class _Parser:
         self.next()
         out = list[Word | Literal]()
         while self.token.text != ")":
-            if self.token.kind is Kind.NUMBER:
+            if self.token.kind is TokenKind.NUMBER:
                 token = self.next()
                 out.append(Literal(token.text, token.span))
             else:
@@ -176,7 +144,7 @@ class _Parser:
     def statement(self) -> Statement:
         if self.token.text == "(" or (self.ahead(1) in ("=", ",") and self.ahead(1) != "("):
             return self.call_statement()
-        if self.token.kind is not Kind.NAME:
+        if self.token.kind is not TokenKind.NAME:
             raise self.wrong("a statement or `}` is expected here", _STATEMENT)
         target = self.word("a tensor")
         if self.token.text.removesuffix("!") in _REDUCTIONS:
@@ -186,14 +154,14 @@ class _Parser:
         span = _over(target.span, self.tokens[self.at - 1].span)
         op = self.next()
         plain = op.text.removesuffix("!") if len(op.text) > 1 else op.text
-        if op.kind is not Kind.MARK or (plain != "=" and plain not in _REDUCTIONS):
-            self.at -= op.kind is not Kind.END
+        if op.kind is not TokenKind.MARK or (plain != "=" and plain not in _REDUCTIONS):
+            self.at -= op.kind is not TokenKind.END
             raise self.wrong(f"`=` or a reduction is expected behind `{target.text}(…)`", _STATEMENT)
         if op.text == "=" and self.token.text == "!" and self.token.span.start == op.span.end:
             hint = "write = to store a value, +=! to reduce, or a blank before ! for the logical not"
             raise self.wrong("`=!` reduces by nothing", hint)
         value = self.expression()
-        ranges = self.ranges() if self.token.text == "where" and self.token.kind is Kind.NAME else ()
+        ranges = self.ranges() if self.token.text == "where" and self.token.kind is TokenKind.NAME else ()
         return Definition(
             target, indices, _REDUCTIONS.get(plain, ""), op.text.endswith("!"), value, ranges, span
         )
@@ -237,22 +205,22 @@ class _Parser:
         if mark:
             then = self.expression()
             self.expect(":", "behind the value of a condition that holds")
-            cond = Choice(cond, then, self.expression(), mark.span)
+            cond = Ternary(cond, then, self.expression(), mark.span)
         self.depth -= 1
         return cond
 
     def binary(self, least: int = 0) -> Expression:
         """Operators that bind at least as tightly as those of level `least`."""
         left, count = self.unary(), 0
-        while self.token.kind is Kind.MARK and (level := _LEVEL_OF.get(self.token.text, -1)) >= least:
+        while self.token.kind is TokenKind.MARK and (level := _LEVEL_OF.get(self.token.text, -1)) >= least:
             mark = self.next()
-            left = Operation(mark.text, left, self.binary(level + 1), mark.span)
+            left = BinaryOperation(mark.text, left, self.binary(level + 1), mark.span)
             count += 1
             if count > MOST_CHAIN:
                 raise self.too_long(f"this expression has more than {MOST_CHAIN} operators in a row", mark)
         return left
 
-    def too_long(self, headline: str, token: Token) -> Failed:
+    def too_long(self, headline: str, token: TextToken) -> Failed:
         return fail(LIMIT, headline, token.span, help="compute a part of it in a statement of its own")
 
     def unary(self) -> Expression:
@@ -272,23 +240,23 @@ class _Parser:
             inner = self.expression()
             self.expect(")", "behind an expression in parentheses")
             return inner
-        if token.kind is Kind.NUMBER:
+        if token.kind is TokenKind.NUMBER:
             self.next()
             return Literal(token.text, token.span)
-        if token.kind is not Kind.NAME:
+        if token.kind is not TokenKind.NAME:
             raise self.wrong("a value is expected here")
         self.next()
         if self.token.text == ".":
             self.next()
             position = self.next()
             if not position.text.isdigit() or len(position.text) > 3:
-                self.at -= position.kind is not Kind.END
+                self.at -= position.kind is not TokenKind.END
                 raise self.wrong(
                     f"a position is expected behind `{token.text}.`", f"{token.text}.0 is its first extent"
                 )
             return ExtentOf(token.text, int(position.text), _over(token.span, position.span))
         if self.token.text != "(":
-            return Use(token.text, token.span)
+            return NameUse(token.text, token.span)
         self.next()
         arguments = list[Expression]()
         while self.token.text != ")":

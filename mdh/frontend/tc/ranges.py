@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.frontend.tc.syntax import (
     Application,
+    BinaryOperation,
     Definition,
     Expression,
     ExtentOf,
     Literal,
+    NameUse,
     Negation,
-    Operation,
-    Use,
     walk,
 )
 from mdh.frontend.tc.tokens import integer, is_float_text
@@ -93,7 +93,7 @@ def linear(
     match e:
         case Literal(text, _):
             return None if is_float_text(text) else Linear({}, number(integer(text)))
-        case Use(name, _):
+        case NameUse(name, _):
             if name in indices:
                 return Linear({name: 1}, number(0))
             return Linear({}, sizes[name]) if name in sizes else None
@@ -103,7 +103,7 @@ def linear(
         case Negation("-" | "+" as op, operand, _):
             inner = linear(operand, sizes, extents, indices)
             return None if inner is None else _times(inner, -1 if op == "-" else 1)
-        case Operation(op, left, right, _):
+        case BinaryOperation(op, left, right, _):
             a, b = (linear(x, sizes, extents, indices) for x in (left, right))
             return None if a is None or b is None else _operation(op, a, b)
         case _:
@@ -245,5 +245,5 @@ def accesses_of(e: Expression, tensors: Iterable[str]) -> list[Application]:
     return [x for x in walk(e) if isinstance(x, Application) and x.name in known]
 
 
-def names_in(e: Expression) -> list[Use]:
-    return [x for x in walk(e) if isinstance(x, Use)]
+def names_in(e: Expression) -> list[NameUse]:
+    return [x for x in walk(e) if isinstance(x, NameUse)]

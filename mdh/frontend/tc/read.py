@@ -7,14 +7,15 @@ from mdh.frontend.bound import BoundText
 from mdh.frontend.constant_arrays import refused, split_constants
 from mdh.frontend.constant_parameters import with_constants, without_constants
 from mdh.frontend.heading import Heading
-from mdh.frontend.nest import INT, Nest, c_name, read_nest, words
+from mdh.frontend.nest import INT, FunctionInC, c_name, read_nest, words
 from mdh.frontend.sizes import size_values
-from mdh.frontend.tc.analysis import Analysis, analyse
-from mdh.frontend.tc.nests import Names, body_of, sum_of
+from mdh.frontend.tc.analysis import CheckedFunction, analyse
+from mdh.frontend.tc.nests import NamesInC, body_of, sum_of
 from mdh.frontend.tc.parser import parse
 from mdh.frontend.tc.ranges import number
 from mdh.frontend.tc.resolve import SHAPE, Resolution, Resolved, resolve, size_counts
-from mdh.frontend.tc.syntax import Definition, Function, Literal, Use, Word, walk
+from mdh.frontend.tc.syntax import Definition, Literal, NameUse, TcFunction, walk
+from mdh.frontend.token_stream import Word
 from mdh.frontend.types import C_TYPES
 from mdh.frontend.typing_rules import FUNCTIONS
 from mdh.ir import syntax as c
@@ -119,7 +120,7 @@ def free_sizes(
     return tuple(names.sizes[n] for n in analysis.sizes if n not in text.sizes)
 
 
-def _written(text: BoundText, function: str | None) -> Nest:
+def _written(text: BoundText, function: str | None) -> FunctionInC:
     analysis = _analysis(text, function)
     resolution = resolve(analysis, size_counts(analysis, text.sizes))
     _check_whole(analysis, resolution)
@@ -132,10 +133,10 @@ def _written(text: BoundText, function: str | None) -> Nest:
     sizes = {names.sizes[n]: text.sizes[n] for n in analysis.sizes}
     results = frozenset(names.tensors[r.text] for r in analysis.function.results)
     remarks = tuple(d for r in resolution.definitions for d in _remarks(r))
-    return Nest(nest, analysis.function.name.span, sizes, results, remarks)
+    return FunctionInC(nest, analysis.function.name.span, sizes, results, remarks)
 
 
-def _check_whole(analysis: Analysis, resolution: Resolution) -> None:
+def _check_whole(analysis: CheckedFunction, resolution: Resolution) -> None:
     """Raises Failed T113 for a result that calls allocate, and whose first statement leaves elements out at
     these sizes."""
     first: dict[str, Resolved] = {}
@@ -165,13 +166,13 @@ def _remarks(r: Resolved) -> Iterator[Diagnostic]:
             yield Diagnostic(LEAST, headline, labels, help=hint, severity=Severity.WARNING)
 
 
-def _analysis(text: BoundText, function: str | None) -> Analysis:
+def _analysis(text: BoundText, function: str | None) -> CheckedFunction:
     given = text.source if text.text == text.source.text else Source(text.source.name, text.text)
     functions = {f.name.text: f for f in parse(given)}
     return analyse(_chosen(functions, function, given), functions)
 
 
-def _chosen(functions: Mapping[str, Function], name: str | None, source: Source) -> Function:
+def _chosen(functions: Mapping[str, TcFunction], name: str | None, source: Source) -> TcFunction:
     """The function that is meant: the only one, or the one that is named, by its name here or in C."""
     if name is None:
         if len(functions) > 1:
@@ -194,7 +195,7 @@ def _chosen(functions: Mapping[str, Function], name: str | None, source: Source)
     return found
 
 
-def _names(analysis: Analysis, resolution: Resolution | None = None) -> Names:
+def _names(analysis: CheckedFunction, resolution: Resolution | None = None) -> NamesInC:
     """What everything is called in C. A size that is called like a tensor is `NAME_size`."""
     taken = words(FUNCTIONS)
     f = analysis.function
@@ -211,10 +212,10 @@ def _names(analysis: Analysis, resolution: Resolution | None = None) -> Names:
     for name in resolution.types if resolution is not None else ():
         if name not in tensors:
             tensors[name] = c_name(name, taken)
-    return Names(function, tensors, sizes, scalars, frozenset(taken))
+    return NamesInC(function, tensors, sizes, scalars, frozenset(taken))
 
 
-def _order(analysis: Analysis, names: Names) -> tuple[str, ...]:
+def _order(analysis: CheckedFunction, names: NamesInC) -> tuple[str, ...]:
     """Parameters in C: sizes that are no parameters of the text, scalars that are sizes of its tensors, then
     the parameters of the text."""
     extents = {n.text for p in analysis.function.parameters for n in p.extents if isinstance(n, Word)}
@@ -224,7 +225,7 @@ def _order(analysis: Analysis, names: Names) -> tuple[str, ...]:
     return (*(names.sizes[n] for n in front), *(given[n] for n in rest))
 
 
-def _nest(analysis: Analysis, resolution: Resolution) -> tuple[c.Function, Names]:
+def _nest(analysis: CheckedFunction, resolution: Resolution) -> tuple[c.Function, NamesInC]:
     """The function in C."""
     names, f = _names(analysis, resolution), analysis.function
     spans = {p.name.text: p.name.span for p in f.parameters}
@@ -259,7 +260,7 @@ def _check_open(text: BoundText, opens: Sequence[OpenSize], function: str | None
     names = {o.name for o in opens}
     for d in (s for s in analysis.function.body if isinstance(s, Definition)):
         for e in walk(d.value):
-            if isinstance(e, Use | Literal) and getattr(e, "name", "") in names:
+            if isinstance(e, NameUse | Literal) and getattr(e, "name", "") in names:
                 raise fail(
                     OPEN,
                     f"the open size `{e.span.text}` is used in a value or a subscript",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.frontend.limits import MOST_ELEMENTS
 from mdh.frontend.sizes import out_of_range
-from mdh.frontend.tc.analysis import Analysis
+from mdh.frontend.tc.analysis import CheckedFunction
 from mdh.frontend.tc.ranges import (
     EMPTY,
     Count,
@@ -19,8 +19,9 @@ from mdh.frontend.tc.ranges import (
     number,
     subscripts_of,
 )
-from mdh.frontend.tc.syntax import CallStatement, Definition, Literal, Range, Word
+from mdh.frontend.tc.syntax import CallStatement, Definition, Literal, Range
 from mdh.frontend.tc.tokens import integer, is_float_text
+from mdh.frontend.token_stream import Word
 from mdh.ir.affine import Affine
 from mdh.ir.dtype import I32, DType, integer_range
 from mdh.source import Span
@@ -38,7 +39,7 @@ class Resolved:
     reduced: tuple[str, ...]
     names: Mapping[str, str]
     sizes: Mapping[str, Count]
-    analysis: Analysis
+    analysis: CheckedFunction
 
 
 @dataclass
@@ -53,7 +54,7 @@ class Resolution:
     spans: dict[str, Span] = field(default_factory=dict)
 
 
-def size_counts(analysis: Analysis, values: Mapping[str, int]) -> dict[str, Count]:
+def size_counts(analysis: CheckedFunction, values: Mapping[str, int]) -> dict[str, Count]:
     """The sizes of a function that is called from outside. Raises Failed T117 for those that have no
     value, C105 for those that their type does not hold, T113 for those that are extents and not positive."""
     extents = {n.text: n.span for p in analysis.function.parameters for n in p.extents if isinstance(n, Word)}
@@ -89,7 +90,7 @@ def size_counts(analysis: Analysis, values: Mapping[str, int]) -> dict[str, Coun
     return {n: Count(values[n], Affine.var(n)) for n in analysis.sizes}
 
 
-def resolve(analysis: Analysis, sizes: Mapping[str, Count]) -> Resolution:
+def resolve(analysis: CheckedFunction, sizes: Mapping[str, Count]) -> Resolution:
     """Raises Failed T110, T111, T113."""
     out = Resolution(frozenset(analysis.tensors))
     names = {}
@@ -118,7 +119,7 @@ def _extent(n: Word | Literal, sizes: Mapping[str, Count]) -> Count:
 class _Scope:
     """A function while it is resolved. prefix: of the names of its temporary tensors in the program."""
 
-    analysis: Analysis
+    analysis: CheckedFunction
     sizes: dict[str, Count]
     names: dict[str, str]
     prefix: str

@@ -4,15 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
+from mdh.frontend.token_stream import Word
 from mdh.source import Span
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A name with its place."""
-
-    text: str
-    span: Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +17,7 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class NameUse:
     """A name alone: an index, a scalar or a size."""
 
     name: str
@@ -60,7 +53,7 @@ class Negation:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class BinaryOperation:
     """A binary operator of C. span: of the operator."""
 
     op: str
@@ -70,7 +63,7 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Ternary:
     """`cond ? then : other`."""
 
     cond: "Expression"
@@ -79,7 +72,7 @@ class Choice:
     span: Span
 
 
-Expression = Literal | Use | ExtentOf | Application | Negation | Operation | Choice
+Expression = Literal | NameUse | ExtentOf | Application | Negation | BinaryOperation | Ternary
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +112,7 @@ Statement = Definition | CallStatement
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class TcParameter:
     """`type(extents) name`; a scalar has no extents. kind: the type's name. const: its elements are known
     when the text is read."""
 
@@ -130,11 +123,11 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class TcFunction:
     """`def name(parameters) -> (results) { body }`."""
 
     name: Word
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[TcParameter, ...]
     results: tuple[Word, ...]
     body: tuple[Statement, ...]
 
@@ -142,15 +135,15 @@ class Function:
 def operands(e: Expression) -> tuple[Expression, ...]:
     """The expressions directly inside of `e`."""
     match e:
-        case Literal() | Use() | ExtentOf():
+        case Literal() | NameUse() | ExtentOf():
             return ()
         case Application():
             return e.arguments
         case Negation():
             return (e.operand,)
-        case Operation():
+        case BinaryOperation():
             return (e.left, e.right)
-        case Choice():
+        case Ternary():
             return (e.cond, e.then, e.other)
         case _:
             assert_never(e)

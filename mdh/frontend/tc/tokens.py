@@ -2,10 +2,9 @@
 name of the same length."""
 
 import re
-from dataclasses import dataclass
-from enum import StrEnum
 
 from mdh.diagnostics import fail
+from mdh.frontend.token_stream import TextToken, TokenKind, meaningless
 from mdh.source import Source, Span
 
 SYNTAX, LIMIT = "T100", "T103"
@@ -25,54 +24,39 @@ _MARK = re.compile(r"\+=!|\*=!|->|→|\+=|\*=|==|!=|<=|>=|&&|\|\||<<|>>|[-+*/%<>
 _REDUCTION = re.compile(r"(?:min|max)=(?!=)!?")
 
 
-class Kind(StrEnum):
-    NAME = "a name"
-    NUMBER = "a number"
-    MARK = "a mark"
-    END = "the end of the text"
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    kind: Kind
-    text: str
-    span: Span
-
-
-def tokens_of(source: Source) -> list[Token]:
+def tokens_of(source: Source) -> list[TextToken]:
     """The tokens of a text, with one for its end. Raises Failed T100, T103."""
-    text, at, out = source.text, 0, list[Token]()
+    text, at, out = source.text, 0, list[TextToken]()
     while True:
         blank = _BLANK.match(text, at)
         at = blank.end() if blank else at
         if at == len(text):
-            out.append(Token(Kind.END, "", Span(source, max(0, at - 1), at)))
+            out.append(TextToken(TokenKind.END, "", Span(source, max(0, at - 1), at)))
             return out
-        kind, end = _longest(text, at, out[-1].kind if out else Kind.MARK)
+        kind, end = _longest(text, at, out[-1].kind if out else TokenKind.MARK)
         if end == at:
-            shown = text[at] if text[at].isprintable() else f"U+{ord(text[at]):04X}"
-            raise fail(SYNTAX, f"`{shown}` has no meaning here", Span(source, at, at + 1))
-        out.append(Token(kind, text[at:end], Span(source, at, end)))
-        if kind is Kind.NUMBER:
+            raise meaningless(SYNTAX, source, at)
+        out.append(TextToken(kind, text[at:end], Span(source, at, end)))
+        if kind is TokenKind.NUMBER:
             _check_number(out[-1].text, out[-1].span)
         if len(out) > MOST_TOKENS:
             raise fail(LIMIT, f"the text has more than {MOST_TOKENS:,} tokens", out[-1].span)
         at = end
 
 
-def _longest(text: str, at: int, before: Kind) -> tuple[Kind, int]:
+def _longest(text: str, at: int, before: TokenKind) -> tuple[TokenKind, int]:
     """The kind and the end of the token at a place. before: the kind of the token in front of it."""
     reduction = _REDUCTION.match(text, at)
     if reduction:
-        return Kind.MARK, reduction.end()
+        return TokenKind.MARK, reduction.end()
     # `A.0` is an extent, not a name and `.0`
-    member = before is Kind.NAME and text[at] == "."
+    member = before is TokenKind.NAME and text[at] == "."
     number, name = None if member else _NUMBER.match(text, at), _NAME.match(text, at)
     ends = number.end() if number else at, name.end() if name else at
     if max(ends) > at:
-        return (Kind.NUMBER, ends[0]) if ends[0] >= ends[1] else (Kind.NAME, ends[1])
+        return (TokenKind.NUMBER, ends[0]) if ends[0] >= ends[1] else (TokenKind.NAME, ends[1])
     mark = _MARK.match(text, at)
-    return Kind.MARK, mark.end() if mark else at
+    return TokenKind.MARK, mark.end() if mark else at
 
 
 def integer(text: str) -> int:

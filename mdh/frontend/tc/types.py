@@ -10,16 +10,16 @@ from collections.abc import Mapping
 from mdh.diagnostics import Failed, fail
 from mdh.frontend.tc.syntax import (
     Application,
-    Choice,
+    BinaryOperation,
     Expression,
     ExtentOf,
     Literal,
+    NameUse,
     Negation,
-    Operation,
-    Use,
-    Word,
+    Ternary,
 )
 from mdh.frontend.tc.tokens import integer, is_float_text
+from mdh.frontend.token_stream import Word
 from mdh.frontend.types import TYPES
 from mdh.frontend.typing_rules import FUNCTIONS
 from mdh.ir.dtype import F32, I32, I64, NARROW, DType, common, promote_integer
@@ -104,7 +104,7 @@ class Typing:
                 if is_float_literal(e):
                     return ANY_FLOAT
                 return I64 if integer(e.text) >= 2**31 else None
-            case Use(name, _):
+            case NameUse(name, _):
                 return self.scalars.get(name, I32)
             case ExtentOf():
                 return I32
@@ -115,13 +115,13 @@ class Typing:
                 if op == "~" and inner is not None and inner.is_float:
                     raise fail(KIND, "`~` needs an integer", span)
                 return I32 if op == "!" else _promoted(inner)
-            case Operation(op, left, right, span):
+            case BinaryOperation(op, left, right, span):
                 both = self.joined(self.of(left), self.of(right))
                 if op in INTEGER and both is not None and both.is_float:
                     hint = "fmod(x, y) is for floats" if op == "%" else ""
                     raise fail(KIND, f"`{op}` needs integers", span, help=hint)
                 return I32 if op in COMPARISONS else _promoted(both)
-            case Choice(cond, then, other):
+            case Ternary(cond, then, other):
                 self.of(cond)
                 return _promoted(self.joined(self.of(then), self.of(other)))
 

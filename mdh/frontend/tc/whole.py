@@ -4,11 +4,11 @@ then never read, and calls allocate it."""
 from collections.abc import Mapping
 
 from mdh.frontend.tc.ranges import Count, accesses_of, linear, names_in, number
-from mdh.frontend.tc.syntax import Definition, Function
+from mdh.frontend.tc.syntax import Definition, TcFunction
 from mdh.ir.affine import Affine
 
 
-def sizing(f: Function, ranks: Mapping[str, int], fixed: frozenset[str]) -> frozenset[str]:
+def sizing(f: TcFunction, ranks: Mapping[str, int], fixed: frozenset[str]) -> frozenset[str]:
     """The tensors whose first statement says how large they are, whatever the sizes are. Others may have that
     from later statements, since a statement waits until all of its ranges are known (see `resolve`). fixed:
     names that are no indices."""

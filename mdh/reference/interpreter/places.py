@@ -10,7 +10,7 @@ from mdh.reference.interpreter.scope import UnknownMeaning
 from mdh.source import Span
 
 
-class Subscript(Protocol):
+class SubscriptCode(Protocol):
     """The parts of `expressions.Code` that a subscript needs."""
 
     @property
@@ -32,7 +32,7 @@ def outside(memory: ArrayObject, axis: int, bad: int, span: Span | None) -> Fail
 
 
 def element_index(
-    memory: ArrayObject, subscripts: Sequence[Subscript], frame: list[Value], span: Span | None
+    memory: ArrayObject, subscripts: Sequence[SubscriptCode], frame: list[Value], span: Span | None
 ) -> Callable[[], int]:
     """The flat index. The closure raises Failed A130 if a subscript leaves its dimension."""
     if len(subscripts) != len(memory.extents):
@@ -41,7 +41,7 @@ def element_index(
 
 
 def _index(
-    memory: ArrayObject, subscripts: Sequence[Subscript], frame: list[Value], span: Span | None
+    memory: ArrayObject, subscripts: Sequence[SubscriptCode], frame: list[Value], span: Span | None
 ) -> Callable[[], int]:
     """The flat index in the first dimensions, as many as there are subscripts."""
     *outer, last = subscripts

@@ -9,7 +9,7 @@ import numpy as np
 
 from mdh.reference.slicing import boxes as sets
 from mdh.reference.slicing.boxes import Boxes, Index
-from mdh.reference.slicing.forms import Form
+from mdh.reference.slicing.forms import AffineForm
 from mdh.reference.slicing.model import Subscript
 from mdh.reference.slicing.tables import SubscriptTable
 
@@ -21,14 +21,14 @@ _NEAR = 2.0
 
 def touch(subscript: Subscript, trips: tuple[range, ...]) -> Subscript:
     """The subscript over iteration numbers instead of the variables' values."""
-    if not isinstance(subscript, Form):
+    if not isinstance(subscript, AffineForm):
         return subscript
     pairs = [(subscript.at(k), values) for k, values in enumerate(trips)]
     constant = subscript.constant + sum(c * values.start for c, values in pairs)
-    return Form(constant, tuple(c * values.step for c, values in pairs))
+    return AffineForm(constant, tuple(c * values.step for c, values in pairs))
 
 
-def spans(subscript: Form, rows: Boxes, without: int | None = None) -> tuple[Index, Index]:
+def spans(subscript: AffineForm, rows: Boxes, without: int | None = None) -> tuple[Index, Index]:
     """The least and the greatest value in each row, without the term of one loop if that is given."""
     low = np.full(len(rows), subscript.constant, np.int64)
     high = low.copy()
@@ -49,13 +49,13 @@ def elements_of(
             continue
         for k in s.loops:
             ranged = rows[:, k, 0] < rows[:, k, 1]
-            if used.count(k) < 2 and isinstance(s, Form):
+            if used.count(k) < 2 and isinstance(s, AffineForm):
                 ranged &= ~_dense(s, k, rows)
             rows, _ = sets.split(rows, k, ranged)
     out = sets.full(len(rows), extents)
     for d, s in enumerate(subscripts):
         if s is not None:
-            low, high = spans(s, rows) if isinstance(s, Form) else _entries(s, rows)
+            low, high = spans(s, rows) if isinstance(s, AffineForm) else _entries(s, rows)
             out[:, d, 0] = np.maximum(low, 0)
             out[:, d, 1] = np.minimum(high, extents[d] - 1)
     keep = sets.nonempty(out)
@@ -71,7 +71,7 @@ def _entries(table: SubscriptTable, rows: Boxes) -> tuple[Index, Index]:
     return np.where(point, at, ends[0]), np.where(point, at, ends[1])
 
 
-def _dense(s: Form, k: int, rows: Boxes) -> Index:
+def _dense(s: AffineForm, k: int, rows: Boxes) -> Index:
     """Whether the smaller terms fill the gaps between the values of term k."""
     own = abs(s.coefficients[k])
     reach = np.zeros(len(rows), np.int64)
@@ -107,7 +107,7 @@ def iterations_of(
         match s:
             case None:
                 pass
-            case Form():
+            case AffineForm():
                 rows, origin = _solved(s, d, rows, origin, wanted)
             case SubscriptTable():
                 rows, origin = _found(s, d, rows, origin, wanted)
@@ -117,7 +117,7 @@ def iterations_of(
     return rows[keep], origin[keep]
 
 
-def _solved(s: Form, d: int, rows: Boxes, origin: Index, wanted: Boxes) -> tuple[Boxes, Index]:
+def _solved(s: AffineForm, d: int, rows: Boxes, origin: Index, wanted: Boxes) -> tuple[Boxes, Index]:
     """Rows restricted to low <= subscript <= high, split where loops depend on one another."""
     for _ in range(max(1, len(s.loops))):
         rows, origin = _narrowed(s, d, rows, origin, wanted)
@@ -135,7 +135,7 @@ def _solved(s: Form, d: int, rows: Boxes, origin: Index, wanted: Boxes) -> tuple
     return rows, origin
 
 
-def _narrowed(s: Form, d: int, rows: Boxes, origin: Index, wanted: Boxes) -> tuple[Boxes, Index]:
+def _narrowed(s: AffineForm, d: int, rows: Boxes, origin: Index, wanted: Boxes) -> tuple[Boxes, Index]:
     rows = rows.copy()
     low, high = wanted[origin, d, 0], wanted[origin, d, 1]
     for k in (*s.loops, *s.loops):

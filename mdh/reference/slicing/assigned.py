@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mdh.reference.slicing.forms import Form, hull
+from mdh.reference.slicing.forms import AffineForm, hull
 from mdh.reference.slicing.model import DeclaredVariable, Subscript
 
 
@@ -12,13 +12,13 @@ class Assigned:
     """subscripts: each a form over the loops around the block, or an interval with every value."""
 
     variable: DeclaredVariable
-    subscripts: tuple[Form | tuple[int, int], ...]
+    subscripts: tuple[AffineForm | tuple[int, int], ...]
 
     def swept(self, loop: int, values: range) -> "Assigned | None":
         """What the loop at this place of those around has assigned when it is over; None: no whole box."""
         if len(values) == 0:
             return None
-        out, uses = list[Form | tuple[int, int]](), 0
+        out, uses = list[AffineForm | tuple[int, int]](), 0
         for s in self.subscripts:
             if isinstance(s, tuple) or not s.at(loop):
                 out.append(s)
@@ -39,8 +39,8 @@ def _interval(constant: int, coefficient: int, values: range) -> tuple[int, int]
     return min(ends), max(ends)
 
 
-def _among(form: Subscript, subscript: Form | tuple[int, int], trips: Sequence[range]) -> bool:
-    if not isinstance(form, Form) or not isinstance(subscript, tuple):
+def _among(form: Subscript, subscript: AffineForm | tuple[int, int], trips: Sequence[range]) -> bool:
+    if not isinstance(form, AffineForm) or not isinstance(subscript, tuple):
         return form == subscript
     low, high = hull(form.constant, form.coefficients, trips)
     return subscript[0] <= low and high <= subscript[1]

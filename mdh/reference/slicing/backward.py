@@ -13,7 +13,7 @@ from mdh.reference.slicing.boxes import Boxes, Index
 from mdh.reference.slicing.model import DeclaredVariable, ElementAccess, LoopBody, Structure, Subscript
 
 
-class TooManyError(Exception):
+class SliceTooLargeError(Exception):
     """The slice exceeds its limit."""
 
 
@@ -51,7 +51,7 @@ class Slice:
         )
 
 
-class Backward:
+class BackwardSlices:
     """Slices of one function. work: the number of boxes that have been compared so far."""
 
     def __init__(self, structure: Structure) -> None:
@@ -106,7 +106,7 @@ class Backward:
             if out.executions > most:
                 self._compact(out)
             if out.executions > most:
-                raise TooManyError
+                raise SliceTooLargeError
             if body.outer:
                 _put(pending, body.outer[-1], rows[:, : body.depth - 1])
             for reading in self.readings[body]:

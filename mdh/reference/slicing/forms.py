@@ -20,7 +20,7 @@ def integer_type(ctype: CType) -> Type | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class AffineForm:
     """constant + the sum of coefficient * variable over the enclosing loops, outermost first. Further loops
     have the coefficient 0. Its C type holds every value."""
 
@@ -42,13 +42,13 @@ class Form:
         return self.coefficients[loop] if loop < len(self.coefficients) else 0
 
 
-def plus(a: Form, b: Form, sign: int) -> tuple[int, tuple[int, ...]]:
+def plus(a: AffineForm, b: AffineForm, sign: int) -> tuple[int, tuple[int, ...]]:
     """a + sign * b."""
     length = max(len(a.coefficients), len(b.coefficients))
     return a.constant + sign * b.constant, tuple(a.at(k) + sign * b.at(k) for k in range(length))
 
 
-def times(a: Form, b: Form) -> tuple[int, tuple[int, ...]] | None:
+def times(a: AffineForm, b: AffineForm) -> tuple[int, tuple[int, ...]] | None:
     """a * b where one of them is a constant."""
     if a.fixed:
         a, b = b, a
@@ -57,11 +57,11 @@ def times(a: Form, b: Form) -> tuple[int, tuple[int, ...]] | None:
     return a.constant * b.constant, tuple(c * b.constant for c in a.coefficients)
 
 
-Meaning = Callable[[str], Form | None]
+Meaning = Callable[[str], AffineForm | None]
 """The meaning of a name at the place of the expression; None if it is not such a sum."""
 
 
-def form_of(expr: Expression, meaning: Meaning, loops: Sequence[range]) -> Form | None:
+def form_of(expr: Expression, meaning: Meaning, loops: Sequence[range]) -> AffineForm | None:
     """The form of an expression; None if it is not known to have one. loops: the values of the enclosing
     loops' variables."""
     match expr:
@@ -75,7 +75,7 @@ def form_of(expr: Expression, meaning: Meaning, loops: Sequence[range]) -> Form 
                 return None
             kind = promoted(inner.type)
             if op == "+":
-                return Form(inner.constant, inner.coefficients, kind)
+                return AffineForm(inner.constant, inner.coefficients, kind)
             off = -1 if op == "~" else 0
             return fitting(off - inner.constant, tuple(-c for c in inner.coefficients), kind, loops)
         case Infix(op, left, right):
@@ -90,13 +90,13 @@ def form_of(expr: Expression, meaning: Meaning, loops: Sequence[range]) -> Form 
             return None
 
 
-def literal(text: str) -> Form | None:
+def literal(text: str) -> AffineForm | None:
     """An integer literal with its type; None for others."""
     try:
         kind, value = number(text)
     except (ValueError, KeyError):
         return None
-    return None if kind.real else Form(int(value), (), kind)
+    return None if kind.real else AffineForm(int(value), (), kind)
 
 
 def hull(constant: int, coefficients: Sequence[int], loops: Sequence[range]) -> tuple[int, int]:
@@ -109,17 +109,19 @@ def hull(constant: int, coefficients: Sequence[int], loops: Sequence[range]) -> 
     return low, high
 
 
-def fitting(constant: int, coefficients: tuple[int, ...], kind: Type, loops: Sequence[range]) -> Form | None:
+def fitting(
+    constant: int, coefficients: tuple[int, ...], kind: Type, loops: Sequence[range]
+) -> AffineForm | None:
     """The form in type `kind`. A constant wraps; anything else that may wrap is no form."""
     if not any(coefficients):
         wrapped = (constant - kind.low) % (1 << kind.bits) + kind.low
-        return Form(wrapped, (), kind)
+        return AffineForm(wrapped, (), kind)
     if not kind.holds(*hull(constant, coefficients, loops)):
         return None
-    return Form(constant, coefficients, kind)
+    return AffineForm(constant, coefficients, kind)
 
 
-def _combined(op: str, a: Form, b: Form, loops: Sequence[range]) -> Form | None:
+def _combined(op: str, a: AffineForm, b: AffineForm, loops: Sequence[range]) -> AffineForm | None:
     kind = promoted(a.type) if op in ("<<", ">>") else common(a.type, b.type)
     a_in, b_in = (fitting(x.constant, x.coefficients, kind, loops) for x in (a, b))
     if a_in is None or b_in is None or op in ("&&", "||"):
@@ -132,7 +134,7 @@ def _combined(op: str, a: Form, b: Form, loops: Sequence[range]) -> Form | None:
                 value = integer_operation(op, kind, None)(a_in.constant, count.constant)
             except (Failed, Undecided):
                 return None
-            return Form(value, (), INT if op in COMPARE else kind)
+            return AffineForm(value, (), INT if op in COMPARE else kind)
         case "+" | "-":
             return fitting(*plus(a_in, b_in, 1 if op == "+" else -1), kind, loops)
         case "*":

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from mdh.ir.syntax import Assignment, Declaration, Expression, ForStatement, Infix, Name
 from mdh.reference.c.integers import COMPARE
 from mdh.reference.c.types import Type, common
-from mdh.reference.slicing.forms import Form, Meaning, form_of, hull, integer_type
+from mdh.reference.slicing.forms import AffineForm, Meaning, form_of, hull, integer_type
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -59,7 +59,7 @@ def trips(loop: ForStatement, outside: Type | None, meaning: Meaning, loops: Seq
 
 
 def _varying(
-    start: Form, op: str, bound: Form, step: int, kind: Type, loops: Sequence[range]
+    start: AffineForm, op: str, bound: AffineForm, step: int, kind: Type, loops: Sequence[range]
 ) -> Trips | None:
     """All values that the variable has in some turn of the outer loops."""
     if op == "!=" or (op[0] == "<") != (step > 0):
@@ -76,7 +76,7 @@ def _varying(
     return Trips(range(first[1], last[0] - closed, pace), exact=False)
 
 
-def _constant(expr: Expression, meaning: Meaning, loops: Sequence[range]) -> Form | None:
+def _constant(expr: Expression, meaning: Meaning, loops: Sequence[range]) -> AffineForm | None:
     found = form_of(expr, meaning, loops)
     return found if found is not None and found.fixed else None
 
@@ -98,7 +98,7 @@ def _step(loop: ForStatement, name: str, meaning: Meaning, loops: Sequence[range
 
 def _limit(
     cond: Expression | None, name: str, meaning: Meaning, loops: Sequence[range]
-) -> tuple[str, Form] | None:
+) -> tuple[str, AffineForm] | None:
     """The comparison of the variable with a bound."""
     match cond:
         case Infix("<" | "<=" | ">" | ">=" | "!=" as written, Name(n), limit) if n == name:
@@ -111,7 +111,7 @@ def _limit(
     return None if bound is None else (op, bound)
 
 
-def _counted(op: str, bound: Form, kind: Type, start: int, step: int) -> range | None:
+def _counted(op: str, bound: AffineForm, kind: Type, start: int, step: int) -> range | None:
     compared, last = common(kind, bound.type), bound.constant
     if not compared.holds(last, last) or not compared.holds(start, start):
         return None

@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 
 from mdh.ir.syntax import ForStatement
 from mdh.reference.c.types import Type
-from mdh.reference.slicing.forms import Form
+from mdh.reference.slicing.forms import AffineForm
 from mdh.reference.slicing.tables import SubscriptTable
 
-Subscript = Form | SubscriptTable | None
+Subscript = AffineForm | SubscriptTable | None
 """None may be any element."""
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mdh.ir.syntax import Function
 from mdh.reference.slicing import boxes as sets
-from mdh.reference.slicing.backward import Backward, Slice, TooManyError
+from mdh.reference.slicing.backward import BackwardSlices, Slice, SliceTooLargeError
 from mdh.reference.slicing.boxes import Index
 from mdh.reference.slicing.selection import Selection
 from mdh.reference.slicing.structure import Size, UnknownStructureError, structure_of
@@ -58,8 +58,8 @@ def sampled(
     whose slices are too large are replaced by others nearer to a corner of their array.
     """
     try:
-        search = _Search(Backward(structure_of(function, scalars, shapes, arrays)), budget)
-    except (UnknownStructureError, TooManyError):
+        search = _Search(BackwardSlices(structure_of(function, scalars, shapes, arrays)), budget)
+    except (UnknownStructureError, SliceTooLargeError):
         return None
     extents = {n: search.backward.structure.parameters[n].extents for n in outputs}
     rng = np.random.default_rng(seed)
@@ -120,7 +120,7 @@ def _indices(at: Index, extents: tuple[int, ...], shape: tuple[int, ...]) -> tup
 class _Search:
     """Takes elements while all their slices together stay in the budget."""
 
-    def __init__(self, backward: Backward, budget: int) -> None:
+    def __init__(self, backward: BackwardSlices, budget: int) -> None:
         self.backward, self.budget, self.tries = backward, budget, 0
         self.known: Slice = backward.start(budget)
         self.taken: dict[str, list[Index]] = {}
@@ -163,7 +163,7 @@ class _Search:
         boxes = {n: sets.points(tuple(at.T), len(at)) for n, at in wanted.items()}
         try:
             self.known = self.backward.extended(self.known, boxes, self.budget)
-        except TooManyError:
+        except SliceTooLargeError:
             return False
         for n, at in wanted.items():
             self.taken.setdefault(n, []).append(at)

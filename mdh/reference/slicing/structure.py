@@ -25,7 +25,7 @@ from mdh.ir.syntax import (
 )
 from mdh.reference.c.types import Type
 from mdh.reference.slicing.assigned import Assigned
-from mdh.reference.slicing.forms import Form, fitting, form_of, integer_type
+from mdh.reference.slicing.forms import AffineForm, fitting, form_of, integer_type
 from mdh.reference.slicing.headers import counter_of, trips
 from mdh.reference.slicing.model import DeclaredVariable, ElementAccess, LoopBody, Structure, Subscript
 from mdh.reference.slicing.tables import Reading, SubscriptTable, table_of
@@ -56,7 +56,7 @@ class _Frame:
 
     loops: int
     names: dict[str, "DeclaredVariable | _LoopCounter"] = field(default_factory=dict)
-    values: dict[DeclaredVariable, Form | SubscriptTable] = field(default_factory=dict)
+    values: dict[DeclaredVariable, AffineForm | SubscriptTable] = field(default_factory=dict)
     assigned: list[Assigned] = field(default_factory=list)
 
 
@@ -101,7 +101,7 @@ class _StructureReader:
             variable = self._declared(p, ())
             value = scalars.get(p.name)
             if variable.integer is not None and value is not None and not self.assignments.get(p.name):
-                self.frames[-1].values[variable] = Form(int(value), (), variable.integer)
+                self.frames[-1].values[variable] = AffineForm(int(value), (), variable.integer)
             return
         shape = shapes[p.name]
         if p.pointer:
@@ -202,13 +202,13 @@ class _StructureReader:
         """After a write: notes its value if that is a form, and that it hides values of earlier
         iterations."""
         frame = self.frames[-1]
-        known = tuple(f for f in subscripts if isinstance(f, Form))
+        known = tuple(f for f in subscripts if isinstance(f, AffineForm))
         if len(known) == len(variable.extents) == len(subscripts):
             frame.assigned.append(Assigned(variable, known))
         if variable.integer is None or self.assignments.get(variable.name) != 1:
             return
         found = self._subscript(value)
-        if isinstance(found, Form):
+        if isinstance(found, AffineForm):
             found = fitting(found.constant, found.coefficients, variable.integer, self.body.trips)
         elif found is not None:
             found = found.of_type(variable.integer)
@@ -264,17 +264,17 @@ class _StructureReader:
                 return frame.names[name]
         return None
 
-    def form(self, expr: Expression) -> Form | None:
+    def form(self, expr: Expression) -> AffineForm | None:
         return form_of(expr, self._meaning, self.body.trips)
 
-    def _meaning(self, name: str) -> Form | None:
+    def _meaning(self, name: str) -> AffineForm | None:
         found = self._resolved(name)
         if isinstance(found, _LoopCounter):
-            return Form(0, (*(0,) * found.loop, 1), found.type)
+            return AffineForm(0, (*(0,) * found.loop, 1), found.type)
         held = self._held(name)
-        return held if isinstance(held, Form) else None
+        return held if isinstance(held, AffineForm) else None
 
-    def _held(self, name: str) -> Form | SubscriptTable | None:
+    def _held(self, name: str) -> AffineForm | SubscriptTable | None:
         """The value here of a scalar that is assigned once."""
         found = self._resolved(name)
         for frame in reversed(self.frames):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mdh.ir.syntax import Conversion, Element, Expression, Infix, Name
 from mdh.reference.c.types import LONG, ULONG, Type
-from mdh.reference.slicing.forms import Form, integer_type
+from mdh.reference.slicing.forms import AffineForm, integer_type
 
 Numbers = NDArray[Any]
 """An array of any integer type."""
@@ -48,7 +48,7 @@ class Reading:
     of an expression that has one. local: the value of a local integer. trips: the loops' values."""
 
     fixed: Mapping[str, NDArray[Any]]
-    form: Callable[[Expression], Form | None]
+    form: Callable[[Expression], AffineForm | None]
     local: Callable[[str], SubscriptTable | None]
     trips: Sequence[range]
 
@@ -61,14 +61,14 @@ class _Grid:
     unsigned: bool
 
 
-def table_of(expr: Expression, reading: Reading) -> Form | SubscriptTable | None:
+def table_of(expr: Expression, reading: Reading) -> AffineForm | SubscriptTable | None:
     """The values of an expression; None if they are unknown or too many. A form if one holds for all
     iterations."""
     grid = _grid(expr, reading)
     if grid is None:
         return None
     if grid.values.size == 1:
-        return Form(int(grid.values.reshape(-1)[0]), (), ULONG if grid.unsigned else LONG)
+        return AffineForm(int(grid.values.reshape(-1)[0]), (), ULONG if grid.unsigned else LONG)
     loops = tuple(k for k, n in enumerate(grid.values.shape) if n > 1)
     return SubscriptTable(loops, grid.values.reshape([grid.values.shape[k] for k in loops]), grid.unsigned)
 
@@ -100,7 +100,7 @@ def _ends(values: Numbers) -> tuple[int, int]:
     return (int(values.min()), int(values.max())) if values.size else (0, 0)
 
 
-def _of_form(form: Form, trips: Sequence[range]) -> _Grid | None:
+def _of_form(form: AffineForm, trips: Sequence[range]) -> _Grid | None:
     values = np.full((1,) * len(trips), form.constant, np.int64)
     for k, loop in enumerate(trips):
         c = form.at(k)
@@ -117,7 +117,7 @@ def _spread(table: SubscriptTable, trips: Sequence[range]) -> _Grid:
     return _Grid(table.values.reshape(shape), table.unsigned)
 
 
-def _view(array: NDArray[Any], at: Sequence[Form | None], trips: Sequence[range]) -> _Grid | None:
+def _view(array: NDArray[Any], at: Sequence[AffineForm | None], trips: Sequence[range]) -> _Grid | None:
     """The elements as a view, if each subscript follows a loop of its own, outer ones first; else None."""
     loops, parts = list[int](), list[slice]()
     for form, extent in zip(at, array.shape, strict=False):

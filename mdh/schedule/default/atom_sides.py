@@ -20,7 +20,7 @@ SECTOR = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class AtomSide:
     """dims, extents: of the side, in the order of the C. near: those along which elements of an array are
     neighbours, with the bytes of each. run: what divides the tile of the last one of several dimensions.
     dense: rows of atoms lie as matrix descriptors say (`mdh.checker.group_factors`). halo: elements that a
@@ -61,7 +61,7 @@ NONE = SideTiles({}, {})
 
 
 @lru_cache(maxsize=4096)
-def side_tiles(side: Side, size: int, warp: int, warps: int) -> SideTiles | None:
+def side_tiles(side: AtomSide, size: int, warp: int, warps: int) -> SideTiles | None:
     """The tiles of a block of `warps` warps that have `warp` places each, by atoms with `size` places; None
     if no tiles fit the side."""
     best: tuple[tuple[float, ...], SideTiles] | None = None
@@ -89,7 +89,7 @@ def side_tiles(side: Side, size: int, warp: int, warps: int) -> SideTiles | None
     return best[1]
 
 
-def _atoms(side: Side, size: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+def _atoms(side: AtomSide, size: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Tiles of an atom, and the places that they take."""
     if len(side.dims) == 1:
         yield (size,), (size,)

@@ -16,7 +16,7 @@ from mdh.ir.product_sum import summed_reads
 from mdh.ir.program import DimKind
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
-from mdh.schedule.default.atom_sides import Side
+from mdh.schedule.default.atom_sides import AtomSide
 from mdh.schedule.default.outline import attribute
 from mdh.schedule.default.shape import Shape, ShapeAccess
 from mdh.schedule.model import Attr
@@ -85,8 +85,8 @@ class Matrices:
     k: int
     others: tuple[int, ...]
     depth: int
-    rows: Side
-    columns: Side
+    rows: AtomSide
+    columns: AtomSide
     least: int = 0
 
     @property
@@ -111,7 +111,7 @@ class Matrices:
         return self.left, self.right
 
     @property
-    def sides(self) -> tuple[Side, Side]:
+    def sides(self) -> tuple[AtomSide, AtomSide]:
         return self.rows, self.columns
 
 
@@ -213,7 +213,7 @@ def _matrices(
     return Matrices(atom, left, right, k, others, depth, rows, columns)
 
 
-def side_of(shape: Shape, factor: ShapeAccess, dims: list[int]) -> Side:
+def side_of(shape: Shape, factor: ShapeAccess, dims: list[int]) -> AtomSide:
     """Rows of 16-bit elements may run along the last of several dimensions, if it is read without gaps."""
     size = shape.element_bytes(factor.buffer)
     out = shape.writes[0]
@@ -222,7 +222,7 @@ def side_of(shape: Shape, factor: ShapeAccess, dims: list[int]) -> Side:
     last = bool(dims) and position_of(shape, factor, dims[-1]) == len(factor.index) - 1
     run = ROW // size if len(dims) > 1 and last and size < WORD else 1
     window = tuple(_shared_by_tiles(shape, factor, d) for d in dims) if len(dims) > 1 else ()
-    return Side(tuple(dims), tuple(shape.extents[d] for d in dims), near, run, window=window)
+    return AtomSide(tuple(dims), tuple(shape.extents[d] for d in dims), near, run, window=window)
 
 
 def _shared_by_tiles(shape: Shape, factor: ShapeAccess, dim: int) -> float:
@@ -288,7 +288,7 @@ def _extent(shape: Shape, access: ShapeAccess, dim: int) -> int:
     return shape.program.buffer_of[access.buffer].shape[position]
 
 
-def _factor(shape: Shape, access: ShapeAccess, side: Side, k: int, atom: Atom) -> Factor | None:
+def _factor(shape: Shape, access: ShapeAccess, side: AtomSide, k: int, atom: Atom) -> Factor | None:
     along = position_of(shape, access, k)
     assert along is not None
     last, size = len(access.index) - 1, shape.element_bytes(access.buffer)

@@ -36,7 +36,7 @@ DEPTH = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class BoxSide:
     """A box of the dimensions of one side.
 
     lane: the dimension of the lanes, own: a thread's elements of it. near: another dimension, along which
@@ -95,10 +95,10 @@ def first(dims: tuple[int, ...], main: int) -> tuple[int, ...]:
     return (main, *(d for d in dims if d != main))
 
 
-def sides(shape: Shape, dims: tuple[int, ...]) -> list[Side]:
+def sides(shape: Shape, dims: tuple[int, ...]) -> list[BoxSide]:
     """Boxes of a side: for each number of lanes and of results of a thread, the one that wastes least, unless
     it wastes FAR more than others. Of equal ones, that with its lanes along an earlier dimension."""
-    best = dict[tuple[int, int, int], Side]()
+    best = dict[tuple[int, int, int], BoxSide]()
     for side in _boxes(shape.extents, dims, VECTOR_BYTES // shape.value_bytes):
         key = side.held, side.lanes, side.vector
         if key not in best or side.waste < best[key].waste:
@@ -107,7 +107,7 @@ def sides(shape: Shape, dims: tuple[int, ...]) -> list[Side]:
     return [side for side in best.values() if side.waste <= FAR * least]
 
 
-def _boxes(extents: tuple[int, ...], dims: tuple[int, ...], widest: int) -> Iterator[Side]:
+def _boxes(extents: tuple[int, ...], dims: tuple[int, ...], widest: int) -> Iterator[BoxSide]:
     """widest: elements of the widest access."""
     for lane, own in product(dims, NEIGHBOURS):
         extent = extents[lane]
@@ -122,7 +122,7 @@ def _boxes(extents: tuple[int, ...], dims: tuple[int, ...], widest: int) -> Iter
                 along = [(_vector(own, widest), None), *((_vector(block[d], widest), d) for d in others)]
                 vector, near = max(along, key=lambda one: one[0])
                 waste = rounded * places / prod(extents[d] for d in dims)
-                yield Side(block, lane, own, near, vector, waste)
+                yield BoxSide(block, lane, own, near, vector, waste)
 
 
 def _vector(elements: int, widest: int) -> int:

@@ -32,7 +32,7 @@ FINE = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharedPanels:
     """parts: of the rows. panels: of a group."""
 
     parts: int
@@ -40,7 +40,7 @@ class Shared:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class PanelWork:
     """What the time of the groups depends on, for one element of the batch.
 
     groups: those of the batch and of further columns. again: how often these columns take a panel anew.
@@ -59,10 +59,10 @@ class Work:
     stored: int
     cycles: float
 
-    def groups_of(self, way: Shared) -> int:
+    def groups_of(self, way: SharedPanels) -> int:
         return self.groups * way.parts * ceil_div(self.panels, way.panels)
 
-    def cost(self, way: Shared) -> float:
+    def cost(self, way: SharedPanels) -> float:
         """The time, in parts of that of the multiplications."""
         units, groups = self.machine.units, self.groups_of(way)
         # the results of a panel pass through, too
@@ -77,7 +77,7 @@ class Work:
 
 def shared(
     shape: Shape, found: Contraction, groups: int, width: int, packed: bool, machine: Machine
-) -> Shared:
+) -> SharedPanels:
     """The way that takes the least time. groups: those of the batch and of further columns. width: of a
     panel.
 
@@ -94,7 +94,7 @@ def shared(
     # the box around a diagonal holds more than is read
     read = min(shape.footprint(found.first, whole), prod(whole.values()))
     first = read * shape.element_bytes(found.first)
-    work = Work(
+    work = PanelWork(
         machine, batch, groups, rows, panels, again,
         packing=packing(shape, found, machine) if packed else READ,
         first=first,
@@ -103,7 +103,7 @@ def shared(
     )  # fmt: skip
     most = min(rows, max(GROUPS_PER_CORE * machine.units, ceil_div(2 * first, kept(machine))))
     parts = {*range(1, min(most, FINE) + 1), most, *(1 << n for n in range(most.bit_length()))}
-    ways = [Shared(*way) for way in product(sorted(parts), (*PANELS, panels)) if way[1] <= panels]
+    ways = [SharedPanels(*way) for way in product(sorted(parts), (*PANELS, panels)) if way[1] <= panels]
     return min(ways, key=lambda way: (work.cost(way), work.groups_of(way)))
 
 

@@ -10,7 +10,7 @@ from mdh.ir.affine import Affine
 from mdh.ir.atoms import atoms_of
 from mdh.ir.copy_engine import MOST_STEP, unmapped
 from mdh.machine import Machine
-from mdh.schedule.default.atom_sides import Side
+from mdh.schedule.default.atom_sides import AtomSide
 from mdh.schedule.default.atoms import Factor, Matrices, ends_with, matrices_with
 from mdh.schedule.default.shape import Shape
 
@@ -108,7 +108,7 @@ def dense_rows(shape: Shape, found: Matrices) -> bool:
     return all(f.coefficient(n) == 1 for f in index for n in names if n in f.names)
 
 
-def windows(shape: Shape, found: Matrices) -> list[tuple[tuple[int, ...], Side]]:
+def windows(shape: Shape, found: Matrices) -> list[tuple[tuple[int, ...], AtomSide]]:
     """Reduced dimensions whose whole window a copy of the left factor may hold, and the rows with its halo:
     none, and all that move rows."""
     names = [dim.name for dim in shape.stage.dims]

@@ -28,6 +28,8 @@ LEAST, MOST = 64, 1024
 CACHED = 1 << 16
 """Bytes of the longest row that blocks leave in the cache of the first level. Its stages then read it there,
 which takes fewer instructions and barriers than a copy."""
+VECTORS = 16
+"""Vectors of a thread that are unrolled, so that all of their loads are on their way at once."""
 TOGETHER = 128
 """Threads of a block that has several rows."""
 WARP = 32
@@ -60,9 +62,9 @@ def rows_gpu(group: RowGroup, machine: Machine) -> Iterator[tuple[Section, ...]]
         for columns in COLUMNS:
             yield _columns(group, machine, side, min(columns, power_up(group.reader.shape.extents[side])))
     elif max(s.points for s in group.stages) <= SHORT:
-        yield _short(group, machine)
+        yield from _short(group, machine)
     else:
-        yield _long(group, machine)
+        yield from _long(group, machine)
 
 
 def deal(extent: int, threads: int, wide: int = 1) -> Deal:
@@ -99,7 +101,7 @@ def _widest(stage: RowStage) -> int:
     return max((shape.element_bytes(a.buffer) for a in along), default=4)
 
 
-def _long(group: RowGroup, machine: Machine) -> tuple[Section, ...]:
+def _long(group: RowGroup, machine: Machine) -> Iterator[tuple[Section, ...]]:
     """A row a block, of as many threads as the power of two below twice the root of the row's bytes. Of the
     schedules that were timed on an H200 these are the fastest, or 1 % behind, for softmax and layer
     normalisation of 4,096 rows of 1,024, 4,096 and 16,384 columns, in f32 and bf16. Where there are
@@ -115,11 +117,12 @@ def _long(group: RowGroup, machine: Machine) -> tuple[Section, ...]:
     def deals(stage: RowStage, given: int) -> Deals:
         return _along(stage, min(given, most, threads), deal)
 
-    cached = size <= CACHED and all(_wide(s) > 1 for s in group.stages)
-    return _sections(group, machine, {}, deals, cached=cached)
+    if size <= CACHED and all(_wide(s) > 1 for s in group.stages):
+        yield _sections(group, machine, {}, deals, cached=True)
+    yield _sections(group, machine, {}, deals)
 
 
-def _short(group: RowGroup, machine: Machine) -> tuple[Section, ...]:
+def _short(group: RowGroup, machine: Machine) -> Iterator[tuple[Section, ...]]:
     """Several rows a block, each for a warp or a part of one, as long as all multiprocessors have blocks."""
     reader = group.reader
     extents = reader.shape.extents
@@ -129,14 +132,15 @@ def _short(group: RowGroup, machine: Machine) -> tuple[Section, ...]:
     while count > 1 and group.rows < 2 * machine.units * count:
         count //= 2
     if count == 1:
-        return _long(group, machine)
+        yield from _long(group, machine)
+        return
 
     def deals(stage: RowStage, given: int) -> Deals:
         own = _along(stage, WARP, lanes)
         mine = (d for d, other in stage.kept.items() if other == row)
         return {**own, **{d: Deal(count, 1) for d in mine}}
 
-    return _sections(group, machine, {row: count} if row is not None else {}, deals)
+    yield _sections(group, machine, {row: count} if row is not None else {}, deals)
 
 
 def _columns(group: RowGroup, machine: Machine, side: int, columns: int) -> tuple[Section, ...]:
@@ -225,5 +229,6 @@ def dealt_steps(outline: ScheduleBuilder, stage: RowStage, deals: Deals, *, shar
     outline.step({d: x.tile for d, x in deals.items()}, units, cyclic=cyclic, entries=entries)
     for d, x in deals.items():
         if x.wide > 1:
-            outline.step({d: x.wide})
+            few = x.tile <= VECTORS * x.wide
+            outline.step({d: x.wide}, attrs=(attribute("unroll"),) if few else ())
             outline.step({d: 1}, {d: Unit(Layer.VEC, "x")})

@@ -16,7 +16,7 @@ from mdh.ir.atoms import LANES, Atom, atoms_of
 from mdh.ir.program import DimKind
 from mdh.machine import Machine
 from mdh.occupancy import registers_at
-from mdh.schedule.default.atom_sides import NONE, Side, SideTiles, side_tiles
+from mdh.schedule.default.atom_sides import NONE, AtomSide, SideTiles, side_tiles
 from mdh.schedule.default.atoms import FactorPair, factor_pairs, position_of, side_of, upward
 from mdh.schedule.default.contraction_atoms import SIDES, SPARE
 from mdh.schedule.default.grid import AXES, block_axes, ceil_div, divisors, power_up
@@ -46,8 +46,8 @@ class ShortSum:
     right: ShapeAccess
     k: Mapping[int, int]
     others: tuple[int, ...]
-    rows: Side
-    columns: Side
+    rows: AtomSide
+    columns: AtomSide
     parts: int
 
     @property

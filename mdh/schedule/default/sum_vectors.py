@@ -16,7 +16,7 @@ from mdh.cost.gpu import VECTORS, WORD, Joining, Work, resident, seconds, warps_
 from mdh.hardware import Layer, Space
 from mdh.machine import Machine
 from mdh.schedule.default.contraction_atoms import PARTS
-from mdh.schedule.default.contraction_boxes import RESULTS, THREADS, Side, first, sides
+from mdh.schedule.default.contraction_boxes import RESULTS, THREADS, BoxSide, first, sides
 from mdh.schedule.default.grid import block_axes, ceil_div
 from mdh.schedule.default.ladder import BlockTile
 from mdh.schedule.default.ladder_plans import LadderTiling, in_parts, may_share, planned, registers_of
@@ -53,14 +53,14 @@ machine as it is, and for one that they fill."""
 
 
 @dataclass(frozen=True, slots=True)
-class Vectors:
+class SumVectors:
     """A contraction with dimension `k` of its sum along which both operands are contiguous."""
 
     found: Contraction
     k: int
 
 
-def find_vectors(shape: Shape, found: Contraction) -> Vectors | None:
+def find_vectors(shape: Shape, found: Contraction) -> SumVectors | None:
     """None if the operands are not contiguous along a common dimension of the sum, or too wide."""
     near = {_contiguous(shape, b, found) for b in (found.first, found.second)}
     k = near.pop()
@@ -69,7 +69,7 @@ def find_vectors(shape: Shape, found: Contraction) -> Vectors | None:
     )
     if near or k is None or wide or shape.keeps_order or found.first == found.second or is_product(found):
         return None
-    return Vectors(found, k)
+    return SumVectors(found, k)
 
 
 def _contiguous(shape: Shape, buffer: str, found: Contraction) -> int | None:
@@ -79,11 +79,11 @@ def _contiguous(shape: Shape, buffer: str, found: Contraction) -> int | None:
 
 
 def best_vector_plan(
-    shape: Shape, vectors: Vectors, machine: Machine, joining: Joining
+    shape: Shape, vectors: SumVectors, machine: Machine, joining: Joining
 ) -> tuple[ScheduleBuilder, float] | None:
     """The steps of the plan with the best estimate, in seconds; None if no plan fits."""
 
-    def time(one: tuple[Vectors, LadderTiling]) -> float:
+    def time(one: tuple[SumVectors, LadderTiling]) -> float:
         return seconds(work_of(shape, *one, machine), machine, VECTORS)
 
     best = min(vector_plans(shape, vectors, machine, joining), key=time, default=None)
@@ -95,8 +95,8 @@ def best_vector_plan(
 
 
 def vector_plans(
-    shape: Shape, vectors: Vectors, machine: Machine, joining: Joining
-) -> Iterator[tuple[Vectors, LadderTiling]]:
+    shape: Shape, vectors: SumVectors, machine: Machine, joining: Joining
+) -> Iterator[tuple[SumVectors, LadderTiling]]:
     """The plans that fit, and the contraction with the dimensions of the lanes first."""
     for rows, columns in _liked(shape, vectors, machine):
         for slices in _slices(shape, vectors):
@@ -107,10 +107,10 @@ def vector_plans(
                     yield turned, plan
 
 
-def _liked(shape: Shape, vectors: Vectors, machine: Machine) -> list[tuple[Side, Side]]:
+def _liked(shape: Shape, vectors: SumVectors, machine: Machine) -> list[tuple[BoxSide, BoxSide]]:
     found = vectors.found
     slices = _slices(shape, vectors)[0]
-    fitting, times = list[tuple[Side, Side]](), list[tuple[float, float]]()
+    fitting, times = list[tuple[BoxSide, BoxSide]](), list[tuple[float, float]]()
     for rows, columns in product(sides(shape, found.rows), sides(shape, found.columns)):
         own, threads = (rows.held, columns.held), rows.lanes * columns.lanes
         few = (
@@ -133,8 +133,13 @@ def _liked(shape: Shape, vectors: Vectors, machine: Machine) -> list[tuple[Side,
 
 
 def _plan(
-    shape: Shape, vectors: Vectors, machine: Machine, rows: Side, columns: Side, slices: Mapping[int, int]
-) -> tuple[Vectors, partial[LadderTiling | None]]:
+    shape: Shape,
+    vectors: SumVectors,
+    machine: Machine,
+    rows: BoxSide,
+    columns: BoxSide,
+    slices: Mapping[int, int],
+) -> tuple[SumVectors, partial[LadderTiling | None]]:
     """The contraction with the dimensions of the lanes first, and what makes the plan of so many parts."""
     found = vectors.found
     turned = replace(found, rows=first(found.rows, rows.lane), columns=first(found.columns, columns.lane))
@@ -145,7 +150,7 @@ def _plan(
     return replace(vectors, found=turned), make
 
 
-def _slices(shape: Shape, vectors: Vectors) -> list[dict[int, int]]:
+def _slices(shape: Shape, vectors: SumVectors) -> list[dict[int, int]]:
     """What a block stages at once: some of the contiguous dimension at single points of the others, whole
     windows with few of it, or a row of a window."""
     extents, k = shape.extents, vectors.k
@@ -158,7 +163,7 @@ def _slices(shape: Shape, vectors: Vectors) -> list[dict[int, int]]:
     return [dict(one) for one in dict.fromkeys(tuple(one.items()) for one in out)]
 
 
-def _copies(shape: Shape, vectors: Vectors, plan: LadderTiling, machine: Machine) -> dict[str, Mem]:
+def _copies(shape: Shape, vectors: SumVectors, plan: LadderTiling, machine: Machine) -> dict[str, Mem]:
     row = plan.slices[vectors.k]
     attrs = (attribute("pad", _row(row) - row),) if _row(row) > row else ()
     return {
@@ -175,7 +180,7 @@ def _row(elements: int) -> int:
     return (ceil_div(elements, DEEP) | 1) * DEEP
 
 
-def _shared(shape: Shape, vectors: Vectors, plan: LadderTiling) -> int:
+def _shared(shape: Shape, vectors: SumVectors, plan: LadderTiling) -> int:
     """Bytes of the copies of a block."""
     tiles = {**plan.block, **plan.slices}
     row = plan.slices[vectors.k]
@@ -189,7 +194,7 @@ def _slots(shape: Shape, plan: LadderTiling) -> int:
     return 2 if len(loops) == 1 else 1
 
 
-def outline_of(shape: Shape, vectors: Vectors, plan: LadderTiling, machine: Machine) -> ScheduleBuilder:
+def outline_of(shape: Shape, vectors: SumVectors, plan: LadderTiling, machine: Machine) -> ScheduleBuilder:
     """The steps of a plan."""
     found, outline = vectors.found, ScheduleBuilder(shape)
     axes = block_axes(plan.first, shape.extents, machine, found.columns[0])
@@ -209,7 +214,7 @@ def outline_of(shape: Shape, vectors: Vectors, plan: LadderTiling, machine: Mach
     return outline
 
 
-def work_of(shape: Shape, vectors: Vectors, plan: LadderTiling, machine: Machine) -> Work:
+def work_of(shape: Shape, vectors: SumVectors, plan: LadderTiling, machine: Machine) -> Work:
     """The quantities that a plan's time depends on."""
     found, size = vectors.found, shape.value_bytes
     high, wide = plan.tile.thread

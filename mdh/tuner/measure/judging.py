@@ -36,7 +36,7 @@ class Twins(Protocol):
         works in the host's memory."""
 
 
-class Held:
+class GuardedArrays:
     """Guarded copies of `before`. On a GPU the guard bands are in the GPU's memory too.
 
     in_place: each launch of a call sees what `restore` put there.
@@ -82,7 +82,7 @@ class Trusted:
 
     built: Executable
     call: BoundCall
-    held: Held
+    held: GuardedArrays
     inputs: InputSet
 
 
@@ -99,7 +99,7 @@ class Judge:
         trusted = None
         for number in range(max(1, sets)):
             inputs = self._set(number, numerics)
-            held = Held(self.device, inputs.before)
+            held = GuardedArrays(self.device, inputs.before)
             call = built.call(held.arguments(), inputs.scalars)
             call.poison()
             call.launch()

@@ -43,7 +43,7 @@ _NICER = 5
 """The niceness of builders, so that they give way to measuring."""
 
 
-class Role(Protocol):
+class WorkerRole(Protocol):
     def answer(self, request: Json) -> Json: ...
 
     def poisoned(self, found: Diagnostic) -> bool: ...
@@ -81,7 +81,7 @@ def main(words: Sequence[str]) -> int:
     return 0
 
 
-def _take_role(given: argparse.Namespace) -> tuple[Role, Json]:
+def _take_role(given: argparse.Namespace) -> tuple[WorkerRole, Json]:
     """The role of this process and its first message. Raises Failed D1xx if the device cannot be opened, and
     any error of the program's text."""
     folder: Path = given.folder
@@ -101,29 +101,29 @@ def _read(job: Job) -> Program:
     return read_bound(text, function=job.function, strict_fp=job.strict_fp, allow=job.allow, opens=opens)
 
 
-def _measurer(given: argparse.Namespace, job: Job, program: Program) -> tuple[Role, Json]:
+def _measurer(given: argparse.Namespace, job: Job, program: Program) -> tuple[WorkerRole, Json]:
     # checker and code generators are not imported here: candidates crash this process, and it must restart
     # fast
     module = import_module("mdh.tuner.measure.measuring")
     device = open_device(given.device)
     progress = Progress(given.folder / f"{given.number}.at")
-    role: Role = module.Measurer(job, program, device, given.folder, progress)
+    role: WorkerRole = module.Measurer(job, program, device, given.folder, progress)
     own = (("mdh", release()), ("python", sys.version.split()[0]), ("numpy", np.__version__))
     ground = Ground(device.machine, device.target, device.title, (*own, *device.versions))
     return role, ground_json(ground)
 
 
-def _builder(given: argparse.Namespace, job: Job, program: Program) -> Role:
+def _builder(given: argparse.Namespace, job: Job, program: Program) -> WorkerRole:
     module = import_module("mdh.tuner.measure.building")
     machine = load_machine(given.folder / "machine.toml")
     target = (given.folder / "target").read_text(encoding="utf-8")
     opened = None if LANGUAGES[target].offline else open_device(given.device)
     cache = None if given.cache is None else Cache(given.cache)
-    role: Role = module.Builder(job, program, machine, target, opened, cache, given.folder)
+    role: WorkerRole = module.Builder(job, program, machine, target, opened, cache, given.folder)
     return role
 
 
-def _reply(role: Role, request: Json) -> Json:
+def _reply(role: WorkerRole, request: Json) -> Json:
     try:
         return role.answer(request)
     except Failed as failed:

@@ -18,7 +18,7 @@ Legal = Callable[[int, tuple[OpenSize, ...]], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class CaseChoice:
     """A schedule, by its number, and the sizes that it serves. within: ranges that hold these, for which the
     schedule is legal."""
 
@@ -29,7 +29,7 @@ class Choice:
 
 def chosen(
     measured: Sequence[tuple[Cell, Sequence[tuple[Mapping[str, int], Times]]]], legal: Legal
-) -> list[Choice]:
+) -> list[CaseChoice]:
     """The cases of a table, in an order in which the first that takes a size is the one chosen for it.
     measured: for each cell, times of schedules at some of its sizes; those schedules are legal in the cell.
     Cells without any time are served by a neighbour's schedule only if that is legal there."""
@@ -40,10 +40,12 @@ def chosen(
         return _ordered(merged(_along_one_size(known), legal), legal)
     numbers = sorted({n for _, points in known for _, times in points for n in times})
     picked = [(cell, of_cell([t for _, t in points if t], numbers)) for cell, points in known]
-    return merged([Choice(c.ranges, n, c.ranges) for c, n in picked if n is not None], legal)
+    return merged([CaseChoice(c.ranges, n, c.ranges) for c, n in picked if n is not None], legal)
 
 
-def _along_one_size(known: Sequence[tuple[Cell, Sequence[tuple[Mapping[str, int], Times]]]]) -> list[Choice]:
+def _along_one_size(
+    known: Sequence[tuple[Cell, Sequence[tuple[Mapping[str, int], Times]]]],
+) -> list[CaseChoice]:
     """Pieces of cells. Between two measured sizes with different schedules, the first serves the sizes up to
     their geometric mean."""
     (name,) = (r.name for r in known[0][0].ranges)
@@ -51,7 +53,7 @@ def _along_one_size(known: Sequence[tuple[Cell, Sequence[tuple[Mapping[str, int]
         ((p[name], times, cell) for cell, points in known for p, times in points if times), key=lambda r: r[0]
     )
     numbers = along([times for _, times, _ in rows])
-    out: list[Choice] = []
+    out: list[CaseChoice] = []
     for cell in dict.fromkeys(cell for _, _, cell in rows):
         (whole,) = cell.ranges
         mine = [(size, n) for (size, _, of), n in zip(rows, numbers, strict=True) if of is cell]
@@ -61,7 +63,7 @@ def _along_one_size(known: Sequence[tuple[Cell, Sequence[tuple[Mapping[str, int]
             if after is not None and after[1] == number:
                 continue
             end = whole.most if after is None else _between(size, after[0], whole.multiple)
-            out.append(Choice((_range(whole, start, end),), number, (_range(whole, start, whole.most),)))
+            out.append(CaseChoice((_range(whole, start, end),), number, (_range(whole, start, whole.most),)))
             start = end + whole.multiple
     return out
 
@@ -76,14 +78,15 @@ def _range(size: OpenSize, least: int, most: int) -> OpenSize:
     return OpenSize(size.name, least, most, 1 if least == most else size.multiple)
 
 
-def _ordered(choices: list[Choice], legal: Legal) -> list[Choice]:
+def _ordered(choices: list[CaseChoice], legal: Legal) -> list[CaseChoice]:
     """Cases of one size. A schedule may be illegal for as few sizes as it serves, as with a tile larger than
     all of them. Then its case goes on to larger sizes, which cases above it serve."""
     exact = [legal(c.schedule, c.ranges) for c in choices]
     if all(exact):
         return choices
     wider = [
-        c if fits else Choice(c.within, c.schedule, c.within) for c, fits in zip(choices, exact, strict=True)
+        c if fits else CaseChoice(c.within, c.schedule, c.within)
+        for c, fits in zip(choices, exact, strict=True)
     ]
     return wider[::-1]
 
@@ -124,19 +127,21 @@ def of_cell(times: Sequence[Times], preferred: Sequence[int]) -> int | None:
     return next((name for name in preferred if name in good), min(good, key=lambda n: (sums[n], n)))
 
 
-def merged(choices: Sequence[Choice], legal: Legal) -> list[Choice]:
+def merged(choices: Sequence[CaseChoice], legal: Legal) -> list[CaseChoice]:
     """One choice for neighbours with the same schedule, where together they are a box of sizes for which the
     schedule is legal."""
     out = list(choices)
     while (pair := _pair(out, legal)) is not None:
         first, second, box = pair
         within = _box(out[first].ranges, out[second].within) or box
-        out[first] = Choice(box, out[first].schedule, within if legal(out[first].schedule, within) else box)
+        out[first] = CaseChoice(
+            box, out[first].schedule, within if legal(out[first].schedule, within) else box
+        )
         del out[second]
     return out
 
 
-def _pair(choices: Sequence[Choice], legal: Legal) -> tuple[int, int, tuple[OpenSize, ...]] | None:
+def _pair(choices: Sequence[CaseChoice], legal: Legal) -> tuple[int, int, tuple[OpenSize, ...]] | None:
     for a, first in enumerate(choices):
         for b in range(a + 1, len(choices)):
             box = None
@@ -147,7 +152,7 @@ def _pair(choices: Sequence[Choice], legal: Legal) -> tuple[int, int, tuple[Open
     return None
 
 
-def _one(choice: Choice) -> bool:
+def _one(choice: CaseChoice) -> bool:
     """Whether it serves one value of each size. Kernels for one value are not those for a range of two."""
     return all(r.value is not None for r in choice.ranges)
 

@@ -21,7 +21,7 @@ from mdh.tuner.measure.bench import Ground
 from mdh.tuner.measure.local import LocalBench
 from mdh.tuner.order import Order
 from mdh.tuner.over.cells import Cell, cells
-from mdh.tuner.over.choice import Choice, Times, chosen
+from mdh.tuner.over.choice import CaseChoice, Times, chosen
 from mdh.tuner.over.order import OverOrder
 from mdh.tuner.over.write import Made, made_table, write_table
 from mdh.tuner.runtime.background import in_background
@@ -46,7 +46,7 @@ class Watching(Protocol):
 
 
 @dataclass
-class Work:
+class TableWork:
     """schedules: texts by number; names: what each was made for."""
 
     over: OverOrder
@@ -81,13 +81,13 @@ async def tune_over(
     Raises Failed for errors of the whole tuning: in the program, the schedule, a record or the device."""
     begun = time.monotonic()
     deadline = None if goal.seconds is None else begun + goal.seconds
-    work = Work(over, interrupt, say, cells(over.ranges), deadline)
+    work = TableWork(over, interrupt, say, cells(over.ranges), deadline)
     await _tune_cells(work, goal, watching)
     measured = await _measured(work) if work.ground is not None else []
     return await in_background(partial(_finished, work, measured, begun))
 
 
-async def _tune_cells(work: Work, goal: Goal, watching: Watching) -> None:
+async def _tune_cells(work: TableWork, goal: Goal, watching: Watching) -> None:
     """Tunes one cell after another. The budget that is left is divided anew before each."""
     left = None if goal.seconds is None else goal.seconds * SEARCH
     for n, cell in enumerate(work.cells):
@@ -109,7 +109,7 @@ async def _tune_cells(work: Work, goal: Goal, watching: Watching) -> None:
             work.ground = Ground(tuned.plan.machine, tuned.target, tuned.title, ())
 
 
-def _add_default(work: Work, name: str, ranges: tuple[OpenSize, ...]) -> None:
+def _add_default(work: TableWork, name: str, ranges: tuple[OpenSize, ...]) -> None:
     """Adds the default schedule for some ranges. Requires the ground."""
     assert work.ground is not None
     program, job, ground = work.over.program(ranges), work.over.order.job, work.ground
@@ -120,7 +120,7 @@ def _add_default(work: Work, name: str, ranges: tuple[OpenSize, ...]) -> None:
 Points = list[tuple[Cell, list[tuple[Mapping[str, int], Times]]]]
 
 
-async def _measured(work: Work) -> Points:
+async def _measured(work: TableWork) -> Points:
     """Times of all schedules at sizes of all cells, as far as the budget lasts: first at the sizes that the
     cells were tuned for."""
     assert work.ground is not None
@@ -146,7 +146,7 @@ async def _measured(work: Work) -> Points:
     return [(cell, [(p, _without(t, work.wrong)) for p, t in found]) for cell, found in out]
 
 
-def _filled(work: Work, measured: Points) -> Points:
+def _filled(work: TableWork, measured: Points) -> Points:
     """With a size for each cell that there was no time to measure: it keeps the schedule that was tuned for
     it, or its default one. The seconds mean nothing."""
     out: Points = []
@@ -165,7 +165,7 @@ def _without(times: Times, wrong: set[int]) -> Times:
     return {n: seconds for n, seconds in times.items() if n not in wrong}
 
 
-async def _times(work: Work, cell: Cell, point: dict[str, int]) -> Times:
+async def _times(work: TableWork, cell: Cell, point: dict[str, int]) -> Times:
     """Seconds of the schedules that are legal in the cell and right at this size."""
     order = work.over.at(cell.ranges, point)
     candidates = tuple(Candidate(str(n), text) for n, text in enumerate(work.schedules))
@@ -177,7 +177,7 @@ async def _times(work: Work, cell: Cell, point: dict[str, int]) -> Times:
     return {n: o.seconds for n, o in enumerate(found) if o.seconds is not None}
 
 
-async def _one_kernel(work: Work, point: dict[str, int]) -> float | None:
+async def _one_kernel(work: TableWork, point: dict[str, int]) -> float | None:
     """Seconds of the default schedule for the whole ranges at this size. In most cells it is illegal, because
     its tiles are larger than all sizes there."""
     order = work.over.at(work.over.ranges, point)
@@ -186,7 +186,7 @@ async def _one_kernel(work: Work, point: dict[str, int]) -> float | None:
     return found[0].seconds if found else None
 
 
-async def _duel(work: Work, order: Order, candidates: tuple[Candidate, ...]) -> tuple[Outcome, ...]:
+async def _duel(work: TableWork, order: Order, candidates: tuple[Candidate, ...]) -> tuple[Outcome, ...]:
     """The outcome of each candidate; empty if nothing can be measured at this size."""
     bench = LocalBench(order.job, order.devices[:1], order.jobs, cache_if_any(), say=work.say)
     try:
@@ -208,7 +208,7 @@ def _better(first: Outcome, second: Outcome) -> Outcome:
     return min(first, second, key=lambda o: o.seconds or 0.0)
 
 
-def _finished(work: Work, measured: Points, begun: float) -> TableTuned:
+def _finished(work: TableWork, measured: Points, begun: float) -> TableTuned:
     """Chooses the cases, and writes the table and the folder of its kernels."""
     order, ground = work.over.order, work.ground
     trouble = tuple(d for t in work.tunings if t is not None for d in t.trouble)
@@ -232,7 +232,7 @@ def _finished(work: Work, measured: Points, begun: float) -> TableTuned:
     )  # fmt: skip
 
 
-def _unfound(work: Work) -> tuple[Diagnostic, ...]:
+def _unfound(work: TableWork) -> tuple[Diagnostic, ...]:
     """Why there is no table: what is known of the first cell that was tuned (F195)."""
     known = ((c, t) for c, t in zip(work.cells, work.tunings, strict=True) if t is not None)
     return tuple(
@@ -240,7 +240,7 @@ def _unfound(work: Work) -> tuple[Diagnostic, ...]:
     )[:1]
 
 
-def _choices(work: Work, measured: Points, ground: Ground) -> list[Choice]:
+def _choices(work: TableWork, measured: Points, ground: Ground) -> list[CaseChoice]:
     """The cases. If some size is in none, the last case is the default schedule for all sizes."""
 
     @cache
@@ -251,11 +251,11 @@ def _choices(work: Work, measured: Points, ground: Ground) -> list[Choice]:
     covered = {cell for cell, points in measured if any(times for _, times in points)}
     whole = work.names.index(WHOLE) if WHOLE in work.names else None
     if whole is not None and whole not in work.wrong and (len(covered) < len(work.cells) or not found):
-        found.append(Choice(work.over.ranges, whole, work.over.ranges))
+        found.append(CaseChoice(work.over.ranges, whole, work.over.ranges))
     return found
 
 
-def _points(work: Work, measured: Points, choices: list[Choice]) -> tuple[Measured, ...]:
+def _points(work: TableWork, measured: Points, choices: list[CaseChoice]) -> tuple[Measured, ...]:
     out = []
     for cell, points in measured:
         for sizes, times in points:

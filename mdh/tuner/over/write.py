@@ -19,7 +19,7 @@ from mdh.source import Source
 from mdh.target.dispatch import Version, as_version, dispatch_folder
 from mdh.tuner.measure.bench import Ground
 from mdh.tuner.outputs import free_name
-from mdh.tuner.over.choice import Choice
+from mdh.tuner.over.choice import CaseChoice
 from mdh.tuner.over.order import OverOrder
 from mdh.tuner.records.disk import replace_file
 
@@ -34,12 +34,12 @@ class Made:
 
     text: str
     cases: tuple[tuple[str, str], ...]
-    choices: tuple[Choice, ...]
+    choices: tuple[CaseChoice, ...]
     plans: tuple[Plan, ...]
 
 
 def made_table(
-    over: OverOrder, ground: Ground, choices: Sequence[Choice], schedules: Sequence[str],
+    over: OverOrder, ground: Ground, choices: Sequence[CaseChoice], schedules: Sequence[str],
     names: Sequence[str], points: Sequence[Measured],
 ) -> Made | None:  # fmt: skip
     """The table of the chosen cases, all of which are legal; None without any."""
@@ -64,7 +64,7 @@ def made_table(
     return Made(print_schedule(table), tuple(rows), tuple(choices), tuple(plans))
 
 
-def _told(name: str, choice: Choice, points: Sequence[Measured]) -> tuple[str, ...]:
+def _told(name: str, choice: CaseChoice, points: Sequence[Measured]) -> tuple[str, ...]:
     """The comments of a case: what its schedule was tuned for, and its times at the sizes that it serves."""
     times = []
     for point in points:

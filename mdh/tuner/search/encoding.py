@@ -15,7 +15,7 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, IntD
 from optuna.trial import FrozenTrial, create_trial
 
 from mdh.results.trial import Value
-from mdh.results.variable import Kind, Point, Variable
+from mdh.results.variable import Metric, Point, Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Encoding:
             if primes:
                 assert isinstance(value, int)
                 out.update({f"{variable.name}^{p}": exponent(value, p) for p, _ in primes})
-            elif variable.kind is Kind.WORD:
+            elif variable.kind is Metric.WORD:
                 out[variable.name] = str(value)
             else:
                 out[variable.name] = variable.values.index(value)
@@ -65,7 +65,7 @@ class Encoding:
         if len(variable.values) == 1 or self.primes[i]:
             return variable.values[0]
         word = words[variable.name]
-        if variable.kind is Kind.WORD:
+        if variable.kind is Metric.WORD:
             return next(v for v in variable.values if str(v) == word)
         assert isinstance(word, int)
         return variable.values[word]
@@ -118,7 +118,7 @@ def encoding_of(variables: tuple[Variable, ...]) -> Encoding:
             continue
         if exponents:
             parameters.update((f"{v.name}^{p}", IntDistribution(0, e)) for p, e in exponents)
-        elif v.kind is Kind.WORD:
+        elif v.kind is Metric.WORD:
             parameters[v.name] = CategoricalDistribution(tuple(str(x) for x in v.values))
         else:
             parameters[v.name] = IntDistribution(0, len(v.values) - 1)
@@ -129,6 +129,6 @@ def chains_of(variables: tuple[Variable, ...]) -> tuple[tuple[int, ...], ...]:
     """The tiles of each dimension that are open, from the outermost in."""
     groups: dict[tuple[str, str], list[int]] = {}
     for i, v in enumerate(variables):
-        if v.kind is Kind.TILE and v.dim and len(v.values) > 1:
+        if v.kind is Metric.TILE and v.dim and len(v.values) > 1:
             groups.setdefault((v.stage, v.dim), []).append(i)
     return tuple(tuple(sorted(g, key=lambda i: variables[i].step)) for g in groups.values())

@@ -4,7 +4,7 @@ from collections.abc import Container
 from random import Random
 
 from mdh.results.trial import Value
-from mdh.results.variable import Kind, Point
+from mdh.results.variable import Metric, Point
 from mdh.tuner.search.interfaces import SearchSpace
 
 TRIES = 24
@@ -33,7 +33,7 @@ def _other(space: SearchSpace, i: int, value: Value, rng: Random) -> Value:
     variable = space.variables[i]
     values = variable.values
     at = values.index(value)
-    if variable.kind is Kind.WORD:
+    if variable.kind is Metric.WORD:
         return values[(at + rng.randrange(1, len(values))) % len(values)]
     step = 1
     while step < len(values) and rng.random() < 0.35:

@@ -5,9 +5,9 @@ says what dimensions must agree on, and `exact` joins them. `ladder` and `free` 
 `outline` rejects points cheaply.
 """
 
-from mdh.results.variable import Kind, Point, Variable
+from mdh.results.variable import Metric, Point, Variable
 from mdh.tuner.space.identity import identity
 from mdh.tuner.space.make import make_space
 from mdh.tuner.space.space import ExactSpace
 
-__all__ = ["ExactSpace", "Kind", "Point", "Variable", "identity", "make_space"]
+__all__ = ["ExactSpace", "Metric", "Point", "Variable", "identity", "make_space"]

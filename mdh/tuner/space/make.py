@@ -17,7 +17,7 @@ from mdh.ir.program import Program, Stage
 from mdh.language import LANGUAGES
 from mdh.machine import Machine
 from mdh.results.trial import Value
-from mdh.results.variable import Kind, Variable
+from mdh.results.variable import Metric, Variable
 from mdh.schedule.model import BufferPlace, Caret, ForEntry, Hole, Schedule, Section, Unit
 from mdh.tuner.space.atoms import divided_tiles
 from mdh.tuner.space.chain import Chain, ChainStep, Choice, words_of
@@ -309,13 +309,13 @@ class _SpaceBuilder:
     def _variable(self, i: int, values: set[Value]) -> Variable:
         loops = next((x for x in self.loops if x.order == i), None)
         if loops is not None:
-            return Variable(self.names[i], Kind.WORD, self.domains[i], "", 0, loops.stage, loops.step)
+            return Variable(self.names[i], Metric.WORD, self.domains[i], "", 0, loops.stage, loops.step)
         o = next(o for o in self.openings if o.variable == self.names[i])
         numbers = sorted(v for v in values if isinstance(v, int))
         given = self.domains.get(i) or o.values or ()
         words = [v for v in given if v in values and not isinstance(v, int)]
         words += sorted(str(v) for v in values if not isinstance(v, int) and v not in words)
-        kind = Kind.TILE if o.what == "tile" else Kind.WORD if words else Kind.NUMBER
+        kind = Metric.TILE if o.what == "tile" else Metric.WORD if words else Metric.NUMBER
         stage = next(stage for _, stage, _ in self.sections if stage.name == o.stage)
         dim = stage.dims[o.dim] if o.what in ("tile", "core") else None
         return Variable(

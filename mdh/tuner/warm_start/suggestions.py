@@ -6,7 +6,7 @@ from random import Random
 
 from mdh.diagnostics import Failed
 from mdh.results.trial import Candidate, Value
-from mdh.results.variable import Kind, Point, Variable
+from mdh.results.variable import Metric, Point, Variable
 from mdh.tuner.records.best import ranked
 from mdh.tuner.records.header import Header
 from mdh.tuner.records.listing import SUFFIX
@@ -42,7 +42,7 @@ def first_point(space: ExactSpace, rng: Random) -> Point | None:
 
 def _middle(variable: Variable) -> Value:
     """The middle of numbers, or the first word."""
-    return variable.values[0 if variable.kind is Kind.WORD else len(variable.values) // 2]
+    return variable.values[0 if variable.kind is Metric.WORD else len(variable.values) // 2]
 
 
 def best_of_records(place: Path, own: Header) -> tuple[Candidate, ...]:

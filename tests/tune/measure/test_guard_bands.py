@@ -14,7 +14,7 @@ from mdh.pipeline import Pipeline
 from mdh.source import Source
 from mdh.target.text import KernelText
 from mdh.tuner.measure.inputs import write_expected
-from mdh.tuner.measure.judging import Held, Judge, Trusted
+from mdh.tuner.measure.judging import GuardedArrays, Judge, Trusted
 from tests.support.corpus import INPUTS
 from tests.support.planted_faults import PLANTED
 
@@ -103,7 +103,7 @@ def test_runs_in_turns_share_their_arrays_and_a_bad_one_shows(case: Case) -> Non
 
 def test_regions_begin_where_the_device_lets_them_and_stay_between_bands(case: Case) -> None:
     before = case.judge.trust(case.device.build(case.text), 1).inputs.before
-    held = Held(case.device, before)
+    held = GuardedArrays(case.device, before)
     assert held.in_place
     for name, argument in held.arguments().items():
         assert isinstance(argument, BufferRegion) is not case.device.shares_memory
@@ -123,7 +123,7 @@ def test_devices_whose_arrays_begin_at_coarse_places(case: Case, monkeypatch: py
     if case.device.shares_memory:
         pytest.skip("nothing is mirrored")
     monkeypatch.setattr(case.device, "found", replace(case.device.found, device=Coarse()))
-    held = Held(case.device, case.judge._set(0, ()).before)
+    held = GuardedArrays(case.device, case.judge._set(0, ()).before)
     held.fetch()
     assert all(g.intact for g in held.guarded.values())
     for name, argument in held.arguments().items():

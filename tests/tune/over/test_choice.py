@@ -9,7 +9,7 @@ import pytest
 
 from mdh.ir.open_size import OpenSize
 from mdh.tuner.over.cells import Cell, cells
-from mdh.tuner.over.choice import SWITCH, Choice, Times, along, chosen
+from mdh.tuner.over.choice import SWITCH, CaseChoice, Times, along, chosen
 
 Points = list[tuple[Mapping[str, int], Times]]
 Measured = list[tuple[Cell, Points]]
@@ -41,7 +41,7 @@ def _case(rng: Random) -> tuple[Measured, list[int]]:
     return found, tiles
 
 
-def _first(choices: list[Choice], sizes: Mapping[str, int]) -> Choice | None:
+def _first(choices: list[CaseChoice], sizes: Mapping[str, int]) -> CaseChoice | None:
     return next((c for c in choices if all(r.takes(sizes[r.name]) for r in c.ranges)), None)
 
 

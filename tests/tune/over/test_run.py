@@ -35,7 +35,7 @@ class FakeBench:
         return tuple(WRONG if c.key == "1" and self.size == 15 else RIGHT for c in candidates)
 
 
-def _work(monkeypatch: pytest.MonkeyPatch, deadline: float | None, said: list[str]) -> run.Work:
+def _work(monkeypatch: pytest.MonkeyPatch, deadline: float | None, said: list[str]) -> run.TableWork:
     monkeypatch.setattr(run, "LocalBench", FakeBench)
     monkeypatch.setattr(run, "_add_default", lambda *_: None)
     monkeypatch.setattr(run, "cache_if_any", lambda: None)
@@ -45,7 +45,7 @@ def _work(monkeypatch: pytest.MonkeyPatch, deadline: float | None, said: list[st
 
     over: Any = SimpleNamespace(at=at, ranges=())
     found = (Cell((OpenSize("M", 1, 1),)), Cell((OpenSize("M", 2, 20),)))
-    work = run.Work(over, Interrupt(), said.append, found, deadline)
+    work = run.TableWork(over, Interrupt(), said.append, found, deadline)
     tuned: Any = SimpleNamespace(best=SimpleNamespace(outcome=RIGHT, candidate=Candidate("", "b")))
     work.tunings, work.schedules, work.names = [tuned, tuned], ["a", "b"], ["M=1", "M=2..20"]
     ground: Any = SimpleNamespace()

@@ -7,7 +7,7 @@ from math import log2
 from random import Random
 
 from mdh.results.trial import Value
-from mdh.results.variable import Kind, Point, Variable
+from mdh.results.variable import Metric, Point, Variable
 
 Tree = dict[Value, "Tree"]
 
@@ -16,9 +16,9 @@ def distance(variable: Variable, a: Value, b: Value) -> float:
     """How far two values are apart: octaves of tiles, places of numbers, 1 between words."""
     if a == b:
         return 0.0
-    if variable.kind is Kind.WORD or isinstance(a, str) or isinstance(b, str):
+    if variable.kind is Metric.WORD or isinstance(a, str) or isinstance(b, str):
         return 1.0
-    if variable.kind is Kind.TILE:
+    if variable.kind is Metric.TILE:
         return abs(log2(max(a, 1) / max(b, 1)))
     return float(abs(variable.values.index(a) - variable.values.index(b)))
 
@@ -86,7 +86,7 @@ def chain(dim: str, extent: int, levels: int, *, first_step: int = 1, powers: bo
         values |= {2**k for k in range(extent.bit_length()) if 2**k <= extent}
     ordered = tuple(sorted(values))
     return [
-        Variable(f"{s}.tile.{dim}", Kind.TILE, ordered, dim, extent, "", s)
+        Variable(f"{s}.tile.{dim}", Metric.TILE, ordered, dim, extent, "", s)
         for s in range(first_step, first_step + levels)
     ]
 
@@ -113,7 +113,7 @@ def nested_space(*groups: Sequence[Variable]) -> ListedSpace:
     """The product of groups: a chain of tiles each, or free variables."""
     parts: list[list[tuple[Value, ...]]] = []
     for group in groups:
-        if group[0].kind is Kind.TILE and group[0].extent:
+        if group[0].kind is Metric.TILE and group[0].extent:
             parts.append(list(chains(group)))
         else:
             parts.append(list(product(*(v.values for v in group))))
@@ -127,7 +127,7 @@ def small_space() -> ListedSpace:
         chain("i", 64, 2),
         chain("j", 24, 2),
         [
-            Variable("?unroll", Kind.NUMBER, (1, 2, 4, 8, 16)),
-            Variable("1.order", Kind.WORD, ("i j", "j i")),
+            Variable("?unroll", Metric.NUMBER, (1, 2, 4, 8, 16)),
+            Variable("1.order", Metric.WORD, ("i j", "j i")),
         ],
     )

@@ -14,7 +14,7 @@ from math import ceil
 from pathlib import Path
 
 from mdh.hardware import Space
-from mdh.results.variable import Kind, Point, Variable
+from mdh.results.variable import Metric, Point, Variable
 from tests.tune.search.doubles import ListedSpace, chain, nested_space
 
 SCHEMA = "mdh.table/1"
@@ -49,8 +49,8 @@ def read_table(path: Path) -> Table:
     variables = []
     for i, v in enumerate(head["variables"]):
         values = {p[i] for p in times}
-        kind = Kind(v["kind"])
-        ordered = tuple(sorted(values, key=str if kind is Kind.WORD else None))
+        kind = Metric(v["kind"])
+        ordered = tuple(sorted(values, key=str if kind is Metric.WORD else None))
         variables.append(
             Variable(v["name"], kind, ordered, v.get("dim", ""), v.get("extent", 0), v.get("stage", ""),
                      v.get("step", 0))
@@ -84,11 +84,11 @@ def _noise(point: Point, percent: float) -> float:
 
 
 def _number(name: str, *values: int) -> Variable:
-    return Variable(name, Kind.NUMBER, values)
+    return Variable(name, Metric.NUMBER, values)
 
 
 def _word(name: str, *values: str) -> Variable:
-    return Variable(name, Kind.WORD, values)
+    return Variable(name, Metric.WORD, values)
 
 
 def _table(name: str, groups: Iterable[list[Variable]], cost: Callable[..., float | None]) -> Table:

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from optuna.distributions import CategoricalDistribution, IntDistribution
 
-from mdh.results.variable import Kind, Variable
+from mdh.results.variable import Metric, Variable
 from mdh.tuner.search.encoding import encoding_of, factors
 from tests.tune.search.doubles import ListedSpace, chain, nested_space, small_space
 
@@ -21,7 +21,7 @@ def _suggestion(space: ListedSpace, rng: Random) -> dict[str, int | str]:
 SPACES = {
     "divisors": small_space(),
     "powers": nested_space(chain("k", 1000, 2, powers=True), chain("i", 12, 1)),
-    "set": nested_space([Variable("1.tile.i", Kind.NUMBER, (16, 24, 32))], chain("j", 36, 3)),
+    "set": nested_space([Variable("1.tile.i", Metric.NUMBER, (16, 24, 32))], chain("j", 36, 3)),
 }
 
 
@@ -71,9 +71,9 @@ def test_tiles_beside_divisors_are_places_in_order() -> None:
 
 
 def test_stages_and_fixed_variables_are_kept_apart() -> None:
-    one = Variable("a", Kind.TILE, (1, 2, 4), "i", 4, "s1", 1)
-    two = Variable("b", Kind.TILE, (1, 2, 4), "i", 4, "s2", 1)
-    fixed = Variable("c", Kind.WORD, ("x",))
+    one = Variable("a", Metric.TILE, (1, 2, 4), "i", 4, "s1", 1)
+    two = Variable("b", Metric.TILE, (1, 2, 4), "i", 4, "s2", 1)
+    fixed = Variable("c", Metric.WORD, ("x",))
     encoding = encoding_of((one, two, fixed))
     assert encoding.decode({"a^2": 1, "b^2": 2}) == [2, 4, "x"]
     assert encoding.encode((2, 4, "x")) == {"a^2": 1, "b^2": 2}

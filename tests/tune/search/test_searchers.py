@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from mdh.diagnostics import Failed
-from mdh.results.variable import Kind, Point, Variable
+from mdh.results.variable import Metric, Point, Variable
 from mdh.tuner.search import DEFAULT, SAMPLERS, evolution, make_searcher, study_name
 from mdh.tuner.search.interfaces import Searcher, SearchSpace
 from mdh.tuner.search.optuna_strategy import RECIPES
@@ -67,7 +67,7 @@ def test_same_seed_same_points(name: str) -> None:
 
 @pytest.mark.parametrize("name", HERE)
 def test_small_space_is_used_up(name: str) -> None:
-    space = nested_space(chain("i", 12, 2), [Variable("w", Kind.WORD, ("a", "b"))])
+    space = nested_space(chain("i", 12, 2), [Variable("w", Metric.WORD, ("a", "b"))])
     searcher = make_searcher(name, space, seed=0)
     asked = []
     while (point := searcher.ask()) is not None:
@@ -79,7 +79,7 @@ def test_small_space_is_used_up(name: str) -> None:
 
 @pytest.mark.parametrize("name", HERE)
 def test_one_point_and_no_open_variable(name: str) -> None:
-    searcher = make_searcher(name, ListedSpace([Variable("v", Kind.NUMBER, (4,))], [(4,)]), seed=0)
+    searcher = make_searcher(name, ListedSpace([Variable("v", Metric.NUMBER, (4,))], [(4,)]), seed=0)
     assert searcher.ask() == (4,)
     assert searcher.ask() is None
     searcher.tell((4,), 1.0)

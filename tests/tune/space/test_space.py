@@ -12,7 +12,7 @@ from mdh.ir.program import Program
 from mdh.machine import load_machine
 from mdh.schedule.parser import parse_schedule
 from mdh.source import Source
-from mdh.tuner.space import ExactSpace, Kind, identity, make_space
+from mdh.tuner.space import ExactSpace, Metric, identity, make_space
 
 MATMUL = """void matmul(const float A[M][K], const float B[K][N], float C[M][N]) {
   for (int i = 0; i < M; i++)
@@ -209,8 +209,8 @@ def test_axes_are_given_once() -> None:
 def test_kinds_and_places() -> None:
     found = space(NAMED, M=12, N=8, K=4)
     by_name = {v.name: v for v in found.variables}
-    assert by_name["?t"].kind is Kind.TILE
-    assert by_name["2.A.pad"].kind is Kind.NUMBER
+    assert by_name["?t"].kind is Metric.TILE
+    assert by_name["2.A.pad"].kind is Metric.NUMBER
     assert by_name["2.A.pad"].values == (0, 4)
 
 

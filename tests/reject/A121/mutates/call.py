@@ -1,3 +1,3 @@
-from mdh.operators.operator import Operator
+from mdh.operators.operator import RegisteredOperator
 
-Operator("input.c", mutates=("x",))
+RegisteredOperator("input.c", mutates=("x",))

@@ -1,3 +1,3 @@
-from mdh.operators.operator import Operator
+from mdh.operators.operator import RegisteredOperator
 
-Operator("input.c").types({"M": 4, "K": 5, "N": 6})
+RegisteredOperator("input.c").types({"M": 4, "K": 5, "N": 6})

@@ -1,3 +1,3 @@
-from mdh.operators.operator import Operator
+from mdh.operators.operator import RegisteredOperator
 
-Operator("input.c", by="back.c").backward("cpu", {"n": 8}, ["x"])
+RegisteredOperator("input.c", by="back.c").backward("cpu", {"n": 8}, ["x"])

@@ -1,35 +1,13 @@
-"""Random programs of layers, whose weights are chosen by the counter of a loop around stages, with copies.
+"""Random products in turns of a loop, whose counter chooses the weights, with copies of inputs."""
 
-Results are those of the C text, for default schedules and for random ones that copy weights and inputs.
-"""
+from random import Random
 
-import os
-import random
-from collections import Counter
-
-import pytest
-
-from mdh.device.api import open_device
-from mdh.diagnostics import Failed
-from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
-from mdh.lower.run import lower
-from mdh.machine import load_machine
-from mdh.schedule.parser import parse_schedule
-from mdh.source import Source
-from mdh.target.emit import emit
-from tests.support.cubins import cubin_of
-from tests.support.native import compiler
-from tests.support.pairs import arguments, execute, planned
-
-COUNT = int(os.environ.get("MDH_RANDOM_LAYERS", "8"))
-FIRST = int(os.environ.get("MDH_RANDOM_LAYERS_FROM", "0"))
-SEEDS = range(FIRST, FIRST + COUNT)
 
 
-def text_of(seed: int) -> str:
+def random_weights(seed: int) -> str:
     """A product in each of a few turns, read from the layer before; the weights' place has a random form."""
-    rng = random.Random(seed)
+    rng = Random(seed)
     layers, rows, width = rng.randint(2, 4), rng.choice((5, 12, 16)), rng.choice((8, 11, 16))
     step, first = rng.choice((1, 1, 2)), rng.randint(0, 2)
     index, shape = rng.choice([
@@ -57,9 +35,9 @@ void layers(const float w{shape}, const float b[{layers}][{width}], float h[{lay
 """
 
 
-def schedule_of(program: Program, seed: int) -> str:
+def weights_schedule(program: Program, seed: int) -> str:
     """Steps of the product alone: inputs are copied at random steps, where they are no results, too."""
-    rng = random.Random(seed + 1)
+    rng = Random(seed + 1)
     stage = next(s for s in program.stages if any(r.op is not None for r in s.results))
     names, outputs = program.inputs(stage), program.outputs(stage)
 
@@ -84,38 +62,3 @@ def schedule_of(program: Program, seed: int) -> str:
         f"stage {stage.name} {{\n  1: (de-)comp( {', '.join(outer)} ) {entries()} ( {first} )\n"
         f"  2: (de-)comp( {', '.join(inner)} ) {rng.choice((entries(), none))} ( {plain} )\n}}\n"
     )
-
-
-def outcomes(seed: int, device: str) -> list[str]:
-    program = read_program(Source("layers.c", text_of(seed)))
-    opened, out = open_device(device), []
-    for text in (None, schedule_of(program, seed)):
-        given = None if text is None else parse_schedule(Source("layers.mdh", text))
-        try:
-            plan = planned(program, given, opened.machine, opened.target)
-        except Failed as failed:
-            assert given is not None, failed
-            out.append(" ".join(sorted({d.code for d in failed.diagnostics})))
-            continue
-        found = execute(plan, opened, arguments(program, {}, seed), {})
-        assert found.kind == "equal", (found, plan.text, text_of(seed))
-        out.append(found.kind)
-    return out
-
-
-@pytest.mark.skipif(compiler() is None, reason="no C compiler")
-def test_right_in_c() -> None:
-    found = Counter(x for seed in SEEDS for x in outcomes(seed, "c"))
-    assert found["equal"] > COUNT, found
-
-
-@pytest.mark.parametrize("seed", SEEDS[:2])
-def test_right_in_oclgrind(seed: int) -> None:
-    outcomes(seed, "oclgrind")
-
-
-@pytest.mark.parametrize("seed", SEEDS[:2])
-def test_cuda_compiles(seed: int) -> None:
-    program = read_program(Source("layers.c", text_of(seed)))
-    plan = planned(program, None, load_machine("h100"), "cuda")
-    cubin_of(emit(lower(plan), plan.program), "sm_90a")
