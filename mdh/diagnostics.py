@@ -19,7 +19,7 @@ class Severity(StrEnum):
     BUG = "internal error"
 
 
-class Part(Enum):
+class Accent(Enum):
     """What a piece of a printed diagnostic is, besides its severity."""
 
     HEADLINE = auto()
@@ -28,7 +28,7 @@ class Part(Enum):
     HELP = auto()
 
 
-Paint = Callable[[str, Part | Severity], str]
+Paint = Callable[[str, Accent | Severity], str]
 """A text in the style of its part."""
 
 
@@ -94,7 +94,7 @@ def internal_error(error: Exception) -> Failed:
     return fail("B101", f"internal error: {type(error).__name__} at {where}: {error}")
 
 
-def _plain(text: str, _part: Part | Severity) -> str:
+def _plain(text: str, _accent: Accent | Severity) -> str:
     return text
 
 
@@ -103,13 +103,13 @@ def render_text(diagnostic: Diagnostic, paint: Paint = _plain, columns: int | No
     characters are escaped, and newlines too where the text is one line. paint: styles a piece by what it is.
     columns: of the terminal; None where lines may have any length."""
     head = paint(f"{diagnostic.severity}[{diagnostic.code}]", diagnostic.severity)
-    out = [f"{head}{paint(f': {_line(diagnostic.headline)}', Part.HEADLINE)}"]
+    out = [f"{head}{paint(f': {_line(diagnostic.headline)}', Accent.HEADLINE)}"]
     for number, label in enumerate(diagnostic.labels):
         out.extend(_excerpt(label, paint, diagnostic.severity if number == 0 else Severity.NOTE, columns))
-    equals = paint("=", Part.FRAME)
-    out.extend(f"  {equals} {paint('note:', Part.NOTE)} {printable(note)}" for note in diagnostic.notes)
+    equals = paint("=", Accent.FRAME)
+    out.extend(f"  {equals} {paint('note:', Accent.NOTE)} {printable(note)}" for note in diagnostic.notes)
     if diagnostic.help:
-        out.append(f"  {equals} {paint('help:', Part.HELP)} {printable(diagnostic.help)}")
+        out.append(f"  {equals} {paint('help:', Accent.HELP)} {printable(diagnostic.help)}")
     return "\n".join(out) + "\n"
 
 
@@ -139,11 +139,11 @@ def _excerpt(label: Label, paint: Paint, role: Severity, columns: int | None) ->
     pieces = [printable(piece) for piece in (shown[:before], shown[before:behind], shown[behind:])]
     carets = paint("^" * max(1, cells(pieces[1])), role)
     tail = f" {paint(_line(label.message), role)}" if label.message else ""
-    bar = paint("|", Part.FRAME)
+    bar = paint("|", Accent.FRAME)
     return [
-        f"{gutter}{paint('-->', Part.FRAME)} {one_line(span.source.name)}:{line}:{column}",
+        f"{gutter}{paint('-->', Accent.FRAME)} {one_line(span.source.name)}:{line}:{column}",
         f"{gutter} {bar}",
-        f"{paint(str(line), Part.FRAME)} {bar} {''.join(pieces)}",
+        f"{paint(str(line), Accent.FRAME)} {bar} {''.join(pieces)}",
         f"{gutter} {bar} {' ' * cells(pieces[0])}{carets}{tail}",
     ]
 

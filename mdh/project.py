@@ -43,7 +43,7 @@ _KEYS = tuple(f.name for f in fields(_Keys))
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(_Keys):
+class ProjectSettings(_Keys):
     """What a project says. source: its file; None where there is none."""
 
     source: Source | None = None
@@ -63,15 +63,15 @@ class ProjectTable:
     own: bool
 
 
-def settings(folder: Path) -> Settings:
+def settings(folder: Path) -> ProjectSettings:
     """Those of the nearest project file. Raises Failed F194 for what is no TOML, F217 for wrong keys."""
     found = next(project_tables(folder), None)
     if found is None:
-        return Settings()
+        return ProjectSettings()
     values, _ = convert_fields(found.values, _Keys)
     if (path := values.get("machine", "")).endswith(".toml"):
         values["machine"] = str(Path(found.source.name).parent / path)
-    return Settings(**values, source=found.source, own=found.own)
+    return ProjectSettings(**values, source=found.source, own=found.own)
 
 
 def project_tables(folder: Path) -> Iterator[ProjectTable]:

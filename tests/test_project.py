@@ -9,7 +9,7 @@ import pytest
 
 from mdh.cli.main import run
 from mdh.diagnostics import Failed
-from mdh.project import Settings, settings
+from mdh.project import ProjectSettings, settings
 
 FLAT = "void f(float y[8]) { for (int i = 0; i < 8; i++) y[i] = 1; }\n"
 
@@ -22,7 +22,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("f.c").write_text(FLAT)
 
 
-def said(text: str, name: str = "../pyproject.toml") -> Settings:
+def said(text: str, name: str = "../pyproject.toml") -> ProjectSettings:
     Path(name).write_text(text, encoding="utf-8")
     return settings(Path())
 
@@ -51,7 +51,7 @@ def test_a_folder_that_is_gone_says_nothing(tmp_path: Path) -> None:
     Path("gone").mkdir()
     os.chdir("gone")
     os.rmdir(tmp_path / "below" / "gone")
-    assert settings(Path()) == Settings()
+    assert settings(Path()) == ProjectSettings()
 
 
 def test_a_path_is_relative_to_the_file() -> None:

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from shutil import get_terminal_size
 from typing import TextIO
 
-from mdh.diagnostics import Part, Severity
+from mdh.diagnostics import Accent, Severity
 
 _BOLD, _RED, _GREEN, _YELLOW, _BLUE, _CYAN = "1", "1;31", "1;32", "1;33", "1;34", "1;36"
 _STYLES = {
-    Part.HEADLINE: _BOLD, Part.FRAME: _BLUE, Part.NOTE: _CYAN, Part.HELP: _GREEN, Severity.NOTE: _CYAN,
-    Severity.WARNING: _YELLOW, Severity.ERROR: _RED, Severity.BUG: _RED,
+    Accent.HEADLINE: _BOLD, Accent.FRAME: _BLUE, Accent.NOTE: _CYAN, Accent.HELP: _GREEN,
+    Severity.NOTE: _CYAN, Severity.WARNING: _YELLOW, Severity.ERROR: _RED, Severity.BUG: _RED,
 }  # fmt: skip
 """Parameters of the escape sequence that begins a style. Only the sixteen colours that users choose."""
 
@@ -27,9 +27,9 @@ def coloured(stream: TextIO | None, environment: Mapping[str, str] = os.environ)
     return stream.isatty()
 
 
-def paint(text: str, part: Part | Severity) -> str:
+def paint(text: str, accent: Accent | Severity) -> str:
     """The text in the style of its part; an empty one stays empty."""
-    return f"\x1b[{_STYLES[part]}m{text}\x1b[0m" if text else text
+    return f"\x1b[{_STYLES[accent]}m{text}\x1b[0m" if text else text
 
 
 def columns(stream: TextIO | None) -> int | None:

@@ -14,7 +14,7 @@ from mdh.default_device import VARIABLE, default_device
 from mdh.device.api import demand_spec
 from mdh.diagnostics import Diagnostic, Failed, Label
 from mdh.frontend.constant_arrays import is_constant, shortened
-from mdh.project import Settings, settings
+from mdh.project import ProjectSettings, settings
 from mdh.source import Source
 
 T = TypeVar("T")
@@ -114,11 +114,11 @@ def device_or_default(spec: str | None) -> str:
     return chosen
 
 
-def _file(said: Settings) -> str:
+def _file(said: ProjectSettings) -> str:
     return "" if said.source is None else said.source.name
 
 
-def project_machine() -> Settings | None:
+def project_machine() -> ProjectSettings | None:
     """What the project file says, if it names a machine, with a remark."""
     said = settings(Path())
     if said.machine is None:
