@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlparse
 from mdh.cli.docs import LOOPBACK, SITE, site_server
 from mdh.cli.main import run
 from mdh.release import release
-from tests.support.browser import browser, errors, missing, resize, scheme
+from tests.support.browser import browser, errors, missing, resize
 
 ROOT = Path(__file__).resolve().parent.parent
 GALLERY = ROOT / "build" / "gallery"
@@ -26,11 +26,9 @@ SHOWN = (
     "jacobi2d/h200/base", "ccsdt_1/generic-cpu/base", "prefix_sum/h200/base", "softmax/h200/base",
 )  # fmt: skip
 """Shipped schedules whose pages are in the gallery."""
-WALKED = (
-    "index.html", "first_schedule.html", "language.html", "codes/index.html", "codes/K152.html",
-    "api.html", "gallery.html", "architecture.html", "artifacts/cpu.html",
-)  # fmt: skip
-"""Pages of every kind that the browser opens."""
+CODE_PAGE = "codes/K152.html"
+"""Pages of codes are alike: one of them is walked."""
+PICTURED = ("index.html", "first_schedule.html")
 
 
 def gallery() -> None:
@@ -49,7 +47,14 @@ def build(out: Path, form: str = "mkdocs.yml") -> int:
     status = subprocess.run(words, cwd=ROOT, check=False).returncode
     if status == 0:
         (out / "LICENSE.material").write_text(_licence(), encoding="utf-8")
+        _without_what_is_never_read(out / "assets")
     return status
+
+
+def _without_what_is_never_read(assets: Path) -> None:
+    """Wheels carry the site: so it goes without maps of scripts, and the stemmers of other languages."""
+    for path in [*assets.rglob("*.map"), *(assets / "javascripts" / "lunr").rglob("*.js")]:
+        path.unlink()
 
 
 def _licence() -> str:
@@ -117,30 +122,44 @@ COVERED = """
 """Counts the buttons that lie on the text that they copy."""
 
 
-def walk(site: Path) -> list[str]:
+def walked(site: Path) -> list[str]:
+    """The pages that the browser opens."""
+    pages = sorted(p.relative_to(site).as_posix() for p in site.rglob("*.html"))
+    return [p for p in pages if p in (CODE_PAGE, "codes/index.html") or not p.startswith("codes/")]
+
+
+def walk(site: Path, pictures: Path | None) -> list[str]:
     """Opens pages, wide and narrow, light and dark; returns what is wrong with them."""
     wrong = list(broken_links(site))
     if said := missing():
         return [*wrong, said]
-    with site_server(0, site) as server, browser() as driver:
+    with site_server(0, site) as server:
         Thread(target=server.serve_forever, daemon=True).start()
+        home = f"http://{LOOPBACK}:{server.server_port}"
         for width in (1280, 390):
             for dark in (False, True):
-                scheme(driver, dark=dark)
-                resize(driver, width, 900)
-                for page in WALKED:
-                    driver.get(f"http://{LOOPBACK}:{server.server_port}/{page}")
-                    wrong += _looked_at(driver, page, width)
+                # a browser each: the theme remembers the colours of the visit before
+                with browser(dark=dark) as driver:
+                    resize(driver, width, 900)
+                    for page in walked(site):
+                        driver.get(f"{home}/{page}")
+                        wrong += _looked_at(driver, page, width, dark)
+                        if pictures is not None and page in PICTURED:
+                            name = f"{page.removesuffix('.html')}.{width}.{'dark' if dark else 'light'}.png"
+                            driver.save_screenshot(str(pictures / name))
         server.shutdown()
     return wrong
 
 
-def _looked_at(driver: Any, page: str, width: int) -> Iterator[str]:
+def _looked_at(driver: Any, page: str, width: int, dark: bool) -> Iterator[str]:
     wide = driver.execute_script("return document.documentElement.scrollWidth")
     if wide > width:
         yield f"{page} is {wide} pixels wide in {width}"
     if covered := driver.execute_script(COVERED):
         yield f"{page}: {covered} copy buttons stand on code"
+    shown = driver.execute_script("return document.body.dataset.mdColorScheme")
+    if shown not in (None, "slate" if dark else "default"):
+        yield f"{page} has the colours `{shown}` where the reader prefers {'dark' if dark else 'light'}"
     for message in errors(driver):
         yield f"{page}: {message}"
 
@@ -148,13 +167,16 @@ def _looked_at(driver: Any, page: str, width: int) -> Iterator[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="site", description=__doc__)
     parser.add_argument("--check", action="store_true", help="walk the site in a headless browser")
+    parser.add_argument("--pictures", metavar="FOLDER", type=Path, help="with --check: screenshots")
     parser.add_argument("--publish", metavar="FOLDER", type=Path, help="build into FOLDER/VERSION")
     words = parser.parse_args()
     gallery()
     if words.publish is not None:
         return publish(words.publish.resolve())
     status = build(SITE)
-    wrong = walk(SITE) if words.check and not status else []
+    if words.pictures is not None:
+        words.pictures.mkdir(parents=True, exist_ok=True)
+    wrong = walk(SITE, words.pictures) if words.check and not status else []
     sys.stderr.write("".join(f"{line}\n" for line in wrong))
     return status or bool(wrong)
 

@@ -11,11 +11,12 @@ from mdh.cli.main import run
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.ir.program import Program
-from mdh.reference import evaluate_bounded
+from mdh.reference import evaluate, evaluate_bounded
 from mdh.reference.interpreter import Undecided
 from mdh.reference.judge import INTERPRETER, STEPS, VECTORISED, draw_expected, expected
 from mdh.source import Source
 from mdh.tuner.measure.inputs import read_set, write_expected
+from mdh.verify.verdict import fits
 from tests.support.arrays import Arrays, random_arrays
 
 SUM = """void f(const float x[N][9], float y[N]) {
@@ -52,6 +53,22 @@ def test_both_judges_say_the_same() -> None:
     arrays = arrays_of(program)
     mine, other = expected(program, arrays, {}).want["y"], evaluate_bounded(program, arrays, {})["y"]
     assert np.allclose(mine.value, other.value, rtol=1e-14, atol=0)
+
+
+def test_each_turn_rounds_what_it_stores() -> None:
+    """A sum of 16-bit floats over turns, each of which stores it: the interpreter counts one rounding."""
+    text = """void f(const _Float16 a[12][4][10], _Float16 s[4], _Float16 z[4]) {
+  for (int t = 0; t < 12; t++) {
+    for (int i = 0; i < 4; i++) for (int j = 0; j < 10; j++) s[i] += a[t][i][j];
+    for (int i = 0; i < 4; i++) z[i] = s[i] - z[i];
+  }
+}"""
+    program = program_of(text)
+    for seed in range(8):
+        arrays = arrays_of(program, seed)
+        right, got = expected(program, arrays, {}), evaluate(program, arrays, {})
+        assert right.judge == INTERPRETER
+        assert all(fits(got[n], right.want[n]).all() for n in ("s", "z"))
 
 
 def close(seed: int) -> Arrays:

@@ -12,16 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from mdh.cli.main import run
-from mdh.schedule.parser import parse_schedule
-from mdh.source import Source
-from tests.support.snippets import Snippet, snippets
+from tests.support.snippets import Snippet, snippets, typed
 from tests.support.source_tree import PACKAGE, ROOT
 
-SMALL = {"M": 96, "N": 128, "K": 128}
-SIZED = ("check", "run", "tune", "compare", "compile")
-"""Verbs whose commands are typed with small sizes."""
-SHORT = {"run": ["--repeat", "3"], "compare": ["--repeat", "3"], "tune": ["--trials", "2"]}
 PAGES = (ROOT / "README.md", PACKAGE / "docs" / "first_schedule.md")
 
 
@@ -48,43 +41,11 @@ def _try(one: Snippet, page: Path, *, whole: bool) -> None:
         _python(one.text, whole=whole)
     elif one.words.startswith("mdh "):
         refused = f"$ {one.text}\n    error[" in page.read_text(encoding="utf-8")
-        _mdh(shlex.split(one.words)[1:], refused=refused, whole=whole)
+        typed(shlex.split(one.words)[1:], refused=refused, whole=whole)
     elif one.words.startswith("cd "):
         os.chdir(one.words[3:])
     else:
         subprocess.run(one.words, shell=True, check=True, timeout=60)
-
-
-def _mdh(words: list[str], *, refused: bool, whole: bool) -> None:
-    """An error that is shown may be one about sizes: such a command keeps its own."""
-    words, verb = list(words), words[0]
-    if verb in SIZED and not refused:
-        words = [re.sub(r"^([MNK])=\d+$", lambda m: f"{m[1]}={SMALL[m[1]]}", w) for w in words]
-        given = {w.partition("=")[0] for w in words}
-        words += [w for name, n in SMALL.items() if name not in given for w in ("-D", f"{name}={n}")]
-    if verb in ("tune", "compare") and not whole:
-        words = _unmeasured(words)
-    if "--trials" in SHORT.get(verb, []) and "--budget" in words:
-        at = words.index("--budget")
-        del words[at : at + 2]
-    assert run([*words, *SHORT.get(words[0], [])]) == (1 if refused else 0), shlex.join(words)
-
-
-def _unmeasured(words: list[str]) -> list[str]:
-    """The comparison by the cost model alone; for a tuning, the default schedule as its result."""
-    if words[0] == "compare":
-        out, left = [words[0]], words[1:]
-        while left:
-            word = left.pop(0)
-            if word in ("--device", "--baseline"):
-                left.pop(0)
-            else:
-                out.append(word)
-        return [*out, "--machine", "generic-cpu"]
-    path = words[words.index("--schedule") + 1]
-    assert "?" in Path(path).read_text() and parse_schedule(Source(path, Path(path).read_text()))
-    sizes = [w for n, w in enumerate(words) if w == "-D" or words[n - 1] == "-D"]
-    return ["check", words[1], *sizes, "--machine", "generic-cpu", "-o", "tuned/matmul.this-cpu.mdh"]
 
 
 def _python(text: str, *, whole: bool) -> None:

@@ -11,7 +11,7 @@ from tests.soundness.campaign import Part, summary
 from tests.soundness.data import elements
 from tests.soundness.expressions import PER, random_expressions
 from tests.soundness.faults import find
-from tests.soundness.generator import TURNED_FROM, VARYING_FROM, random_statements
+from tests.soundness.generator import NATURAL_FROM, TURNED_FROM, VARYING_FROM, random_statements
 from tests.soundness.page import page, rows_of, seeds_text
 from tests.soundness.shrink import legal, shrunk
 from tests.soundness.statements import FORMS
@@ -23,6 +23,7 @@ from tests.support.native import compiler
 PROGRAMS, EXECUTED, EXPRESSIONS = range(1000, 1150), range(2000, 2025), range(300, 330)
 VARYING = range(VARYING_FROM + 5000, VARYING_FROM + 5080)
 TURNED = range(TURNED_FROM + 5000, TURNED_FROM + 5040)
+NATURAL = range(NATURAL_FROM + 5000, NATURAL_FROM + 5010)
 
 
 def _rows(setting: Setting, seeds: range) -> list[Row]:
@@ -48,6 +49,14 @@ def test_programs_that_carry_values_mean_what_c_says() -> None:
     assert not [r for r in rows if r.verdict.bad]
     kinds, codes = summary(rows)
     assert kinds["equal"] >= 0.3 * len(rows), (kinds, codes)
+
+
+@pytest.mark.skipif(compiler() is None, reason="no C compiler here")
+def test_natural_programs_mean_what_c_says() -> None:
+    rows = _rows(Setting("c", schedules=True), NATURAL)
+    assert not [r for r in rows if r.verdict.bad]
+    kinds, codes = summary(rows)
+    assert kinds["equal"] >= 0.4 * len(rows), (kinds, codes)
 
 
 @pytest.mark.skipif(compiler() is None, reason="no C compiler here")

@@ -48,7 +48,7 @@ def docs(ctx: typer.Context, port: PortOpt = 0, open: OpenOpt = False, folder: F
         show(f"{pages}\n")
         raise typer.Exit(OK)
     if not (SITE / "index.html").is_file():
-        advice = f"read the Markdown in {pages}; in a clone, scripts/site builds the site"
+        advice = f"./scripts/site and `pip install .` in mdh's folder; the pages as Markdown: {pages}"
         raise line.fail("F101", "this installation holds no site", "docs", help=advice)
     try:
         server = site_server(port)

@@ -2,6 +2,7 @@
 
 import sys
 from importlib import import_module
+from typing import Annotated
 
 import typer
 
@@ -12,7 +13,9 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 
 @app.command()
-def lsp() -> None:
+def lsp(
+    stdio: Annotated[bool, typer.Option("--stdio", help="Says nothing new: some editors append it.")] = False,
+) -> None:
     """Serve an editor over standard input and output: messages, hover, completion, formatting.
 
     Editors start it themselves; see docs/editors.md. Needs the extra `editor`:

@@ -229,7 +229,10 @@ def _unproven(program: Program, stage: Stage) -> Iterator[Diagnostic]:
             extent = known.open[k] if known.open else None
             if f is None or not f.names <= dims.keys():
                 if extent is not None:
-                    headline = f"data indexes `{buffer}` along a dimension that stays open"
+                    names = frozenset[str]() if f is None else f.names
+                    turns = [f"the counter `{x.name}`" for x in program.loops if x.var in names]
+                    what = turns[0] if turns else "data"
+                    headline = f"{what} indexes `{buffer}` along a dimension that stays open"
                     yield Diagnostic(PLACE, headline, labels_at(span), help="bind the size for this program")
                     return
                 continue

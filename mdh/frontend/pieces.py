@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mdh.diagnostics import Diagnostic, Failed, Label
+from mdh.frontend.records import reads_own
 from mdh.frontend.scans import prefix_of, replaced
 from mdh.frontend.statements import Assign, Best, Statement, gathers, text_loops, used_names
 from mdh.frontend.typing_rules import convert, select
@@ -230,8 +231,8 @@ def _best(n: int, s: Best) -> Piece:
     kinds = tuple(DimKind.CC if v.name in own else DimKind.PW for v in s.loops)
     _check_best(s, where, [v for v in s.loops if v.name in own], scattered)
     name = s.op if len(where) > 1 else s.op[3:]
-    targets = {w.buffer for w in where}
-    if any(x.buffer in targets for e in (*s.values, *index) for x in loads(e)):
+    own_index = reads_own(where, index)
+    if own_index or (not s.held and reads_own(where, s.values)) or _reads_itself(s):
         raise Failed(carried("the best so far depends on an earlier best", s.span, None))
     held = tuple(accumulator(w.dtype) for w in where)
     outputs = tuple(Output(w.buffer, w.index, _state(w, c), s.span) for c, w in enumerate(where))
@@ -240,6 +241,12 @@ def _best(n: int, s: Best) -> Piece:
     member = PieceMember(n, Phase.UPDATE, point_of(s.loops, kinds), frozenset(where))
     op = Operator(name, s.tie if len(where) > 1 or where[0].dtype.is_float else "first")
     return Piece(n, s.loops, kinds, op, where, values, starts, s.span, outputs, (member,), loose=s.loose)
+
+
+def _reads_itself(s: Best) -> bool:
+    """Whether a value reads an element that goes with the best. In turns of a loop of the program other
+    elements may lie in the same array, which the dependences tell apart."""
+    return any(x in s.targets for v in s.values for x in loads(v))
 
 
 def _check_best(s: Best, where: tuple[Load, ...], kept: list[LoopVar], scattered: bool) -> None:
@@ -342,10 +349,11 @@ def _once(me: Load, loops: list[LoopVar]) -> bool:
 
 
 def meeting_text(pair: tuple[Point, Point], a: Sequence[LoopVar], b: Sequence[LoopVar]) -> str:
-    """Two iterations in C's terms."""
+    """Two iterations in C's terms, without counters that start where loops outside of `a` and `b` say."""
     texts = []
     for point, loops in zip(pair, (a, b), strict=True):
-        texts.append(", ".join(f"{v.cname} = {v.at(point)}" for v in loops))
+        known = [v for v in loops if v.moved.names <= point.keys()]
+        texts.append(", ".join(f"{v.cname} = {v.at(point)}" for v in known))
     return f"iterations ({texts[0]}) and ({texts[1]}) meet in one element"
 
 

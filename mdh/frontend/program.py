@@ -24,10 +24,12 @@ from mdh.frontend.shapes import (
     pointer_shapes,
     reshape,
 )
+from mdh.frontend.single_turns import with_one, with_two
 from mdh.frontend.statements import Array, Assign, Best, OperatorPragma, Statement, Use, turns_around
 from mdh.frontend.strict import check_comparison, check_grouping, ordered
 from mdh.frontend.tables import ConstantTable
 from mdh.frontend.unwritten import check_written
+from mdh.frontend.widening import widened
 from mdh.ir.domain import with_live_starts
 from mdh.ir.expr import Expr, Load, Var, substitute
 from mdh.ir.names import fresh
@@ -123,8 +125,15 @@ class _Found:
 def _placed(text: Text, shapes: dict[str, PointerShape], extents: Extents, *, strict_fp: bool) -> _Found:
     """Raises if a dependence is not kept, even with arrays of their own for values that an array holds at
     different times, and with loops around stages."""
-    statements = [_reshaped(s, shapes) for s in text.statements]
-    numbers = {n: n for n in range(len(statements))}
+    statements = [replace(_reshaped(s, shapes), origin=n) for n, s in enumerate(text.statements)]
+    wide = widened(statements, text.arrays, extents, _taken(text, text.arrays))
+    if wide is not None:
+        statements, text = wide.statements, replace(text, arrays={**text.arrays, **wide.arrays})
+        extents |= {n: a.shape for n, a in wide.arrays.items() if a.shape is not None}
+    numbers = {s.origin: n for n, s in enumerate(statements) if s.origin is not None}
+    turns = _as_with_two(text, statements, extents, strict_fp=strict_fp)
+    if turns is not None:
+        return turns
     try:
         return _found(text, statements, numbers, text.arrays, strict_fp=strict_fp)
     except Failed as failed:
@@ -137,41 +146,73 @@ def _placed(text: Text, shapes: dict[str, PointerShape], extents: Extents, *, st
         return found
 
 
+def _taken(text: Text, arrays: Mapping[str, Array]) -> set[str]:
+    """Names that new arrays and loops may not have."""
+    return {*arrays, *text.parameters, *(v.name for s in text.statements for v in s.loops)}
+
+
 def _by_other_means(
     text: Text, statements: list[Statement], extents: Extents, failed: Failed, *, strict_fp: bool
 ) -> _Found | None:
     """With nests repaired that fail by themselves; None if that does not help. failed: why that is tried."""
-    arrays = {n: replace(a, shape=extents[n]) for n, a in text.arrays.items()}
-    taken = {*arrays, *text.parameters, *(v.name for s in statements for v in s.loops)}
-    alone = replace(text, operators={}, stage_names={})
+    # wavefronts are of two loops, and each pair of their statements is asked
+    nests = len(statements) <= MOST_STAGES and any(len(s.loops) > 1 for s in statements)
+    for points in (False, True) if nests else (False,):
+        repair = _repair(text, statements, extents, strict_fp=strict_fp, points=points)
+        given = repaired(statements, repair)
+        if given is not None:
+            found = _given(text, given, repair.arrays, strict_fp=strict_fp)
+            return None if found is None else replace(found, refused=failed if points else None)
+    return None
 
-    def every(now: Mapping[str, Array]) -> Mapping[str, Array]:
-        return {**text.arrays, **{n: a for n, a in now.items() if n not in arrays}}
+
+def _as_with_two(
+    text: Text, statements: list[Statement], extents: Extents, *, strict_fp: bool
+) -> _Found | None:
+    """With the loops around stages that there would be if loops of one iteration had two; None if that makes
+    no difference."""
+    two = with_two(statements)
+    if two is None:
+        return None
+    repair = _repair(text, two, extents, strict_fp=strict_fp)
+    if repair.works(two, repair.arrays):
+        return None
+    given = repaired(two, repair)
+    short = None if given is None or repair.copies else with_one(given, statements)
+    return None if short is None else _given(text, short, repair.arrays, strict_fp=strict_fp)
+
+
+def _repair(
+    text: Text, statements: Sequence[Statement], extents: Extents, *, strict_fp: bool, points: bool = False
+) -> Repair:
+    arrays = {n: replace(a, shape=extents[n]) for n, a in text.arrays.items()}
+    taken = _taken(text, arrays)
+    taken |= {v.name for s in statements for v in s.loops}
+    alone = replace(text, operators={}, stage_names={})
 
     def works(some: Sequence[Statement], now: Mapping[str, Array]) -> bool:
         try:
-            _found(alone, list(some), {}, every(now), strict_fp=strict_fp)
+            _found(alone, list(some), {}, _with_new(text, now), strict_fp=strict_fp)
         except Failed:
             return False
         return True
 
-    numbered = [replace(s, origin=n) for n, s in enumerate(statements)]
-    repair = Repair(numbered, dict(arrays), set(taken), works)
-    given = repaired(numbered, repair)
-    # wavefronts are of two loops, and each pair of their statements is asked
-    nests = len(statements) <= MOST_STAGES and any(len(s.loops) > 1 for s in statements)
-    points = given is None and nests
-    if points:
-        repair = Repair(numbered, dict(arrays), set(taken), works, points=True)
-        given = repaired(numbered, repair)
-    if given is None:
-        return None
+    return Repair(statements, arrays, taken, works, points=points)
+
+
+def _with_new(text: Text, now: Mapping[str, Array]) -> Mapping[str, Array]:
+    """The arrays of a text, and others that it does not have."""
+    return {**text.arrays, **{n: a for n, a in now.items() if n not in text.arrays}}
+
+
+def _given(
+    text: Text, given: list[Statement], arrays: Mapping[str, Array], *, strict_fp: bool
+) -> _Found | None:
     numbers = {s.origin: n for n, s in enumerate(given) if s.origin is not None}
     try:
-        found = _found(text, given, numbers, every(repair.arrays), strict_fp=strict_fp)
+        return _found(text, given, numbers, _with_new(text, arrays), strict_fp=strict_fp)
     except Failed:
         return None
-    return replace(found, refused=failed if points else None)
 
 
 def _found(

@@ -15,6 +15,7 @@ from mdh.frontend.blocking import blocks_of, in_blocks
 from mdh.frontend.dependences import MOST_SORTED
 from mdh.frontend.parts import parts_of
 from mdh.frontend.pieces import Piece
+from mdh.frontend.records import without_records
 from mdh.frontend.renaming import changed_loads, renamed, spread
 from mdh.frontend.statements import Array, Assign, Statement, in_text_order, turns_around
 from mdh.frontend.turning import (
@@ -29,7 +30,7 @@ from mdh.frontend.turning import (
 from mdh.ir.affine import Affine
 from mdh.ir.clauses import exact_clauses
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Const, Expr, Load, Var, loads
+from mdh.ir.expr import Const, Expr, Load, Var
 from mdh.ir.names import fresh
 from mdh.ir.statement import LoopVar
 from mdh.ir.turns import MOST_TURNS, Turns
@@ -43,7 +44,7 @@ Works = Callable[[Sequence[Statement], Arrays], bool]
 class Repair:
     """The state of a repair. every: statement of the text. arrays: with those that it has added. works: asks
     for a proof. turns: names of loops of the program. points: whether a stage may be a single point in turns
-    of all its loops, which then may be many."""
+    of all its loops, which then may be many. copies: whether arrays were added for values at other times."""
 
     every: Sequence[Statement]
     arrays: dict[str, Array]
@@ -51,6 +52,7 @@ class Repair:
     works: Works
     turns: set[str] = field(default_factory=set)
     points: bool = False
+    copies: bool = False
 
 
 def repaired(statements: Sequence[Statement], repair: Repair) -> list[Statement] | None:
@@ -86,7 +88,7 @@ def _nest(
     if whole and all(map(in_text_order, nest)):
         new = renamed(nest, others, repair.arrays, repair.taken)
         if new is not None and repair.works(new.statements, new.arrays):
-            repair.arrays = new.arrays
+            repair.arrays, repair.copies = new.arrays, True
             return new.statements
     parts = parts_of(nest)
     if len(parts) > 1:
@@ -117,7 +119,7 @@ def _each_part(
 
 def _cut(nest: list[Statement], repair: Repair) -> list[Statement] | None:
     """The nest with its loops split at rows that counters of the program choose."""
-    cut = [p for s in nest for p in cut_at_counters(s)]
+    cut = cut_at_counters(nest)
     if len(cut) == len(nest):
         return None
     return cut if repair.works(cut, repair.arrays) else None
@@ -168,8 +170,9 @@ def _turned(nest: list[Statement], choice: LoopChoice, repair: Repair) -> list[S
         in_turns(s, loop, turns, shift)
         for s, loop, shift in zip(nest, choice.loops, choice.shifts, strict=True)
     ]
-    found = [s for s in inside if s is not None]
-    whole = len(found) == len(nest) and all(writes_inside(s, repair.arrays) for s in found)
+    whole = all(s is not None for s in inside)
+    found = without_records([s for s in inside if s is not None])
+    whole = whole and all(writes_inside(s, repair.arrays) for s in found)
     return found if whole and _may_be_held(found, turns, points=repair.points) else None
 
 
@@ -225,7 +228,7 @@ def _may_be_held(inside: Sequence[Statement], turns: LoopVar, *, points: bool) -
         for u in s.uses:
             # a local has kept what an array held before the loop
             kept = u.load.buffer in written and loop not in u.loops
-            if kept or any(x.buffer in written for i in u.load.index for x in loads(i)):
+            if kept:
                 return False
     count = prod(h.turns.extent for h in inside[0].held)
     data = any(chosen_by_data(s, turns) for s in inside)

@@ -187,8 +187,7 @@ def _outside(u: Use, k: int, extent: int | None, value: int, point: dict[str, in
         f"`{u.load.buffer}` {size}, but the program {verb} index {value}" + (f" at {where}" if where else ""),
         (Label(u.span, f"index {value}"),),
         notes=(note,) if note else (),
-        help="correct the loop bounds or the array's extents"
-        + ("; conditions and bounds of outer counters guard reads only" if u.write else ""),
+        help="correct the loop bounds or the array's extents",
         witness=(
             ("buffer", u.load.buffer),
             ("dimension", k + 1),

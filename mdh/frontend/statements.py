@@ -153,3 +153,13 @@ def conflicting(a: Buffers, b: Buffers) -> bool:
     """`conflict` for statements with these buffers."""
     (wa, ra), (wb, rb) = a, b
     return not (wa.isdisjoint(wb) and wa.isdisjoint(rb) and wb.isdisjoint(ra))
+
+
+def may_meet(read: Load, written: Load) -> bool:
+    """Whether the two may be one element. They are not if a subscript differs by a constant: both stand in
+    the same iteration of the loops around them."""
+    if read.buffer != written.buffer:
+        return False
+    pairs = ((from_expr(a), from_expr(b)) for a, b in zip(read.index, written.index, strict=True))
+    apart = (a + b.scale(-1) for a, b in pairs if a is not None and b is not None)
+    return not any(not d.terms and d.const for d in apart)

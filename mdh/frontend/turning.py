@@ -205,17 +205,25 @@ def renumbered(s: Statement, values: dict[str, Expr]) -> Statement:
     return replace(s, targets=tuple(map(element, s.targets)), values=tuple(map(new, s.values)), uses=uses)
 
 
-def cut_at_counters(s: Statement) -> list[Statement]:
-    """The statement in parts before, at and behind the row that a counter of the program chooses: where a
+def cut_at_counters(nest: Sequence[Statement]) -> list[Statement]:
+    """The statements in parts before, at and behind the row that a counter of the program chooses: where a
     loop's variable chooses what is written, and a counter what is read, as in `p[i][j] = f(p[i][k], p[k][j])`
-    in turn k. Only itself if there is no such row.
+    in turn k. All that stand in such a loop are cut there, since they may read that row. Only themselves if
+    there is no such row.
 
     Source: Griebl, Feautrier and Lengauer, "Index set splitting", IJPP 28(6), 2000.
     """
-    if not isinstance(s, Assign):
-        return [s]
-    turns = {h.turns.name for h in s.held}
     rows: dict[str, Affine] = {}
+    for s in nest:
+        if isinstance(s, Assign):
+            for name, row in _rows(s):
+                rows.setdefault(name, row)
+    return [part for s in nest for part in _at_rows(s, rows)]
+
+
+def _rows(s: Assign) -> Iterator[tuple[str, Affine]]:
+    """Variables of loops and the row of each that a counter of the program chooses."""
+    turns = {h.turns.name for h in s.held}
     for u in s.uses:
         if u.write or u.load.buffer != s.target.buffer:
             continue
@@ -225,7 +233,12 @@ def cut_at_counters(s: Statement) -> list[Statement]:
                 continue
             (name, weight), rest = f.terms[0], g.shift(-f.const)
             if name not in turns and abs(weight) == 1:
-                rows.setdefault(name, rest.scale(weight))
+                yield name, rest.scale(weight)
+
+
+def _at_rows(s: Statement, rows: Mapping[str, Affine]) -> list[Statement]:
+    if not isinstance(s, Assign):
+        return [s]
     out = [s]
     for v in s.loops:
         if v.name in rows:

@@ -11,6 +11,7 @@ from mdh.frontend.statements import Array, Assign, Statement, Use
 from mdh.ir.affine import Affine, from_expr
 from mdh.ir.clauses import EVERYWHERE, clauses_of, exact_clauses
 from mdh.poly.sets import affine_text, domain_text, least_point
+from mdh.poly.sets import before as earlier
 
 
 def check_written(arrays: Mapping[str, Array], statements: Sequence[Statement], uses: Sequence[Use]) -> None:
@@ -30,7 +31,7 @@ def check_written(arrays: Mapping[str, Array], statements: Sequence[Statement], 
         name = u.load.buffer
         if not u.write and name in own - wrong.keys():
             before = [w for w in written[name] if _may_precede(w, u)]
-            if not any(_whole(w, arrays[name]) for w in before):
+            if not any(_whole(w, arrays[name]) and not _together(w, u) for w in before):
                 try:
                     _check(u, before)
                 except Failed as failed:
@@ -41,8 +42,11 @@ def check_written(arrays: Mapping[str, Array], statements: Sequence[Statement], 
 
 def _may_precede(write: Use, read: Use) -> bool:
     """A loop around both may run the write in an earlier iteration."""
-    together = bool(write.loops and read.loops) and write.loops[0] == read.loops[0]
-    return write.position < read.position or together
+    return write.position < read.position or _together(write, read)
+
+
+def _together(write: Use, read: Use) -> bool:
+    return bool(write.loops and read.loops) and write.loops[0] == read.loops[0]
 
 
 def _whole(write: Use, array: Array) -> bool:
@@ -66,14 +70,15 @@ def _check(read: Use, before: Sequence[Use]) -> None:
     terms = [f"0 <= {place[n]} < {extent}" for n, extent in extents.items()]
     terms += [f"({domain_text(domain, place)})"] if domain != EVERYWHERE else []
     element = [affine_text(f, place) for f in functions]
-    terms += [f"not ({_reaches(w, element)})" for w in before]
+    terms += [f"not ({_reaches(w, element, read, place)})" for w in before]
     at = least_point(f"{{ [{', '.join(place.values())}] : {' and '.join(terms) or '1 = 1'} }}")
     if at is not None:
         raise Failed(_diagnostic(read, functions, dict(zip(extents, at, strict=True))))
 
 
-def _reaches(write: Use, element: Sequence[str]) -> str:
-    """That the write may reach an element: the condition in isl's text."""
+def _reaches(write: Use, element: Sequence[str], read: Use, at: Mapping[str, str]) -> str:
+    """That the write may reach an element before it is read: the condition in isl's text. at: the iteration
+    that reads."""
     extents = {v.name: v.extent for v in write.loops}
     index = [from_expr(e) for e in write.load.index]
     domain = clauses_of(write.conds, extents)
@@ -82,6 +87,9 @@ def _reaches(write: Use, element: Sequence[str]) -> str:
     terms = [f"0 <= {place[n]} < {extent}" for n, extent in extents.items()]
     terms += [f"{affine_text(f, place)} = {e}" for f, e in zip(index, element, strict=True) if f is not None]
     terms.append(f"({domain_text(domain, place)})")
+    common = [v.name for v, w in zip(write.loops, read.loops, strict=False) if v == w]
+    now, then = [place[n] for n in common], [at[n] for n in common]
+    terms.append(f"({earlier(now, then, equal=write.position < read.position)})")
     inner = " and ".join(terms)
     return f"exists {', '.join(place.values())} : {inner}" if place else inner
 
@@ -92,6 +100,9 @@ def _known(index: Sequence[Affine | None]) -> Iterator[Affine]:
 
 def _diagnostic(read: Use, index: Sequence[Affine], point: Mapping[str, int]) -> Diagnostic:
     element = read.load.buffer + "".join(f"[{f.evaluate(point)}]" for f in index)
+    if read.span.source.text[read.span.end : read.span.end + 1] != "[":
+        # a local that lives across loops
+        element = read.span.text
     at = {v.cname: v.at(point) for v in read.loops}
     where = ", ".join(f"{n} = {v}" for n, v in at.items())
     return Diagnostic(

@@ -101,6 +101,10 @@ class _Inlining:
     # -- one reader --------------------------------------------------------------------------------------
 
     def _without_loads(self, m: MapOutput, r: int, reader: Stage) -> Stage:
+        starts = (e for x in reader.results for e in x.starts if e is not None)
+        if reader.scattered and any(x.buffer == m.buffer for e in starts for x in loads(e)):
+            why = f"stage `{reader.name}` adds to its values, at places that are data"
+            raise InliningError(why, reader=self.program.stages[r])
         indices = [i for o in _outputs(reader) for i in o.index]
         indices += [i for e in reader.expressions() for x in loads(e) for i in x.index]
         indices += [let.value for let in reader.lets]

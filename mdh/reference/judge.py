@@ -92,7 +92,7 @@ def expected(
         sample, own = some
         want = replaced(every.want, own, sample.elements)
         if numerics:
-            want = _widened(want, every.want)
+            want = widened(want, every.want)
         count = counted(sample.kept, "sampled element")
         return Expected(want, f"{every.judge}; C text interpreted at {count}")
     try:
@@ -100,13 +100,25 @@ def expected(
     except (UnknownMeaning, EndlessLoop):
         return vectorised(program, arrays, scalars, exact=exact, numerics=numerics)
     want = with_passed_over(want, program, arrays, scalars, exact=exact)
-    if numerics or any(assumed(stage) != OWN for stage in program.stages):
+    if numerics or rounds_in_turns(program) or any(assumed(stage) != OWN for stage in program.stages):
         other = evaluate_bounded(program, arrays, scalars, exact=exact, numerics=numerics)
-        want = _widened(want, other)
+        want = widened(want, other)
     return Expected(want, INTERPRETER)
 
 
-def _widened(want: Mapping[str, Bounded], other: Mapping[str, Bounded]) -> dict[str, Bounded]:
+def rounds_in_turns(program: Program) -> bool:
+    """Whether turns of a loop store floats of 16 or 8 bits: each turn rounds what it stores. The interpreter
+    takes a sum over all turns for one that is rounded at its end."""
+    return any(
+        program.buffer_of[o.buffer].dtype.is_float and program.buffer_of[o.buffer].dtype.bits < 32
+        for x in program.loops
+        for s in program.stages[x.first : x.last + 1]
+        for r in s.results
+        for o in r.outputs
+    )
+
+
+def widened(want: Mapping[str, Bounded], other: Mapping[str, Bounded]) -> dict[str, Bounded]:
     """With the larger of two bounds: the text does not say how a plan adds its sums."""
     out = dict(want)
     for name, w in want.items():

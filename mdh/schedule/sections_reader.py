@@ -18,6 +18,7 @@ from mdh.schedule.tokens import Token
 _WAYS = "`in STAGE:step`, `online STAGE`, `beside STAGE`, `inline`, `kernel`, `= library(…)` or `?`"
 _HOW = f"`{{` and the stage's steps, {_WAYS}"
 _CHOICE = "`library(NAME)`, or a choice: `?{steps, library(NAME)}`"
+_OUTSIDE = ("where", "fuse")
 _STAGE_ITEM = "a step `(de-)comp(…)`, `fuse`, `where` or `}`"
 
 
@@ -55,7 +56,7 @@ class Sections:
         comments = cursor.comments_before(cursor.token.start)
         first = cursor.take()
         if self._bare is not None:
-            raise mixed(cursor, first)
+            raise mixed(cursor, first if self._bare.text not in _OUTSIDE else self._bare)
         name = cursor.expect_kind("name", "the name of a stage")
         if name.text in self._stages:
             raise fail(
@@ -162,9 +163,9 @@ def unexpected_item(cursor: Cursor, wanted: str) -> Failed:
 
 
 def mixed(cursor: Cursor, token: Token) -> Failed:
-    return fail(
-        "S114",
-        "steps stand both inside and outside of `stage` sections",
-        cursor.span(token),
-        help="a schedule of several stages has each step inside `stage NAME { … }`",
-    )
+    headline = "steps stand both inside and outside of `stage` sections"
+    help_ = "a schedule of several stages has each step inside `stage NAME { … }`"
+    if token.text in _OUTSIDE:
+        headline = f"a `{token.text}` stands outside of the `stage` sections"
+        help_ = f"put it into the section of the stage that it is about: `stage NAME {{ {token.text} … }}`"
+    return fail("S114", headline, cursor.span(token), help=help_)

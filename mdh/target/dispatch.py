@@ -17,7 +17,7 @@ from mdh.ir.open_size import OpenSize
 from mdh.ir.plan import Plan
 from mdh.ir.program import Program
 from mdh.release import release
-from mdh.target.driver import f32_tolerance
+from mdh.target.driver_bounds import f32_tolerance
 from mdh.target.folder import c_text, includes_header, kernels_json, parameters_json, reference_files
 from mdh.target.header import header, prototype
 from mdh.target.host import HostNames, host_names
@@ -83,7 +83,7 @@ def dispatch_folder(
     of the schedules. defines, arch: as of `folder`."""
     language = versions[0].text.language
     # the tolerance of the driver is that of the least exact version
-    judged = max((v.text for v in versions), key=lambda text: f32_tolerance(whole, text.numerics))
+    judged = max((v.text for v in versions), key=lambda text: f32_tolerance(whole, 16, text.numerics))
     text = replace(judged, kernels=(), workspaces=())
     host = host_names(text, whole)
     name, names, at = host.function, [v.host.function for v in versions], _largest(versions)

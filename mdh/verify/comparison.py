@@ -12,14 +12,17 @@ from mdh.frontend.bound import BoundText
 from mdh.frontend.read import read_bound, read_syntax
 from mdh.ir.program import Program
 from mdh.ir.syntax import Function
-from mdh.reference.evaluate import evaluate, with_passed_over
+from mdh.reference.evaluate import evaluate, evaluate_bounded, with_passed_over
 from mdh.reference.interpreter import EndlessLoop, Undecided, UnknownMeaning, interpret_bounded, steps
+from mdh.reference.judge import rounds_in_turns, widened
 from mdh.verify.arguments import Kind, make_arrays
 from mdh.verify.scaling import LADDER, scaled
 from mdh.verify.verdict import fits
 
 STEPS = 4_000
 """The most assignments of a program that is run, which take some 10 ms."""
+LONGER = 4 * STEPS
+"""And of one that has no smaller form, as an LSTM: layers of sums in time steps."""
 BYTES = 1 << 22
 """The most bytes of its arrays, since a short loop may step through a large one."""
 STATEMENTS = 300
@@ -70,21 +73,21 @@ def _diagnostic(program: Program, d: Disagreement) -> Diagnostic:
 
 def small_program(text: BoundText, program: Program) -> Program | None:
     """The program itself, or one like it with short loops and the same stages; None if there is none."""
-    if _short(program):
+    if _short(program, STEPS):
         return program
     tried: set[str] = set()
-    for scale in LADDER:
+    for scale, most in (*((s, STEPS) for s in LADDER), *((s, LONGER) for s in LADDER)):
         one = scaled(text, scale)
         if one.text in tried or len(tried) * len(program.statements) > STATEMENTS:
             continue
         try:
-            if not _runs_soon(read_syntax(one, function=program.name), program, one.sizes):
+            if not _runs_soon(read_syntax(one, function=program.name), program, one.sizes, most):
                 continue
             tried.add(one.text)
             small = read_bound(one, function=program.name, strict_fp=program.strict_fp)
         except Failed:
             continue
-        if _form(small) == _form(program) and _short(small):
+        if _form(small) == _form(program) and _short(small, most):
             return small
     return None
 
@@ -111,8 +114,10 @@ def _compared(program: Program, attempt: int) -> Disagreement | None:
     kind, positive = DRAWN[attempt]
     arrays = make_arrays(program, {}, attempt, kind, positive=positive)
     scalars = dict(_scalars(program, attempt))
-    want = interpret_bounded(program.syntax, arrays, scalars, strict=program.strict_fp, limit=2 * STEPS)
+    want = interpret_bounded(program.syntax, arrays, scalars, strict=program.strict_fp, limit=2 * LONGER)
     right = with_passed_over(want, program, arrays, scalars)
+    if rounds_in_turns(program):
+        right = widened(right, evaluate_bounded(program, arrays, scalars))
     for name, got in evaluate(program, arrays, scalars).items():
         if name in right:
             sizes = tuple(program.sizes.items())
@@ -131,16 +136,16 @@ def _scalars(program: Program, attempt: int) -> Iterator[tuple[str, Any]]:
         yield s.name, s.size if s.size is not None else float(drawn) if s.dtype.is_float else drawn
 
 
-def _short(program: Program) -> bool:
+def _short(program: Program, most: int) -> bool:
     """Whether the interpreter can run the program, and quickly."""
     if sum(prod(b.shape) * b.dtype.bytes for b in program.buffers) > BYTES:
         return False
-    return _runs_soon(program.syntax, program, program.sizes)
+    return _runs_soon(program.syntax, program, program.sizes, most)
 
 
-def _runs_soon(syntax: Function | None, program: Program, sizes: Mapping[str, int]) -> bool:
+def _runs_soon(syntax: Function | None, program: Program, sizes: Mapping[str, int], most: int) -> bool:
     values = {s.name: sizes.get(s.name, 1) for s in program.scalars}
-    return syntax is not None and steps(syntax, values, STEPS) <= STEPS
+    return syntax is not None and steps(syntax, values, most) <= most
 
 
 def _form(program: Program) -> tuple[Any, ...]:

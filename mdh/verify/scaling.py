@@ -27,9 +27,10 @@ class Scale:
 
 
 LADDER = (Scale(5, 4, 8), Scale(3, 4, 8), Scale(2, 2, 4), Scale(1, 1, 3), Scale(9, 4, 12), Scale(17, 8, 24),
-          Scale(33, 16, 40), Scale(5, 4, 1000), Scale(65, 4, 1000))  # fmt: skip
-"""These are tried one after another, until the small program has the stages of the large one. The last ones
-keep texts with many different numbers as they are: they shrink only what is certainly an extent."""
+          Scale(33, 16, 40), Scale(5, 4, 1000), Scale(65, 4, 1000), Scale(3, 2, 4))  # fmt: skip
+"""These are tried one after another, until the small program has the stages of the large one. Those with 1000
+keep texts with many different numbers as they are: they shrink only what is certainly an extent. The last is
+for programs that need more room than the third gives, and run too long in that of the second."""
 
 
 def scaled(text: BoundText, scale: Scale) -> BoundText:

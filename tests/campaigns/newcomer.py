@@ -1,5 +1,6 @@
 """Plays a newcomer: builds the sdist, of it the wheel, installs that into a fresh venv, and types what the
-README and the tutorial say, with an empty home and from an empty folder.
+README and the tutorial say, with an empty home and from an empty folder. Then it reads the documentation's
+site, if `scripts/site` built it before: `scripts/release` keeps such a wheel.
 
 Every command must end as the page shows it: with its result, or with the error that stands below it. What is
 printed need not be the same: times differ.
@@ -20,11 +21,16 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.request import urlopen
 
 from tests.support.snippets import Snippet, snippets
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (ROOT / "README.md", ROOT / "mdh" / "docs" / "first_schedule.md")
+SITE = "mdh/site"
+"""What `mdh docs` serves."""
+READ = ("index.html", "first_schedule.html", "codes/K152.html", "search/search_index.json")
+"""Files of every kind that the site has."""
 PATIENCE = 600.0
 """Seconds after which a command hangs."""
 
@@ -54,18 +60,20 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def copied(folder: Path) -> Path:
-    """The files of this tree that a clone would have, and new ones: a build writes into its tree."""
+    """The files that a clone would have, new ones, and the site: a build writes into its tree."""
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     done = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True)
     for name in filter(None, done.stdout.split("\0")):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         if os.path.lexists(ROOT / name):
             shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
+    if (ROOT / SITE).is_dir():
+        shutil.copytree(ROOT / SITE, folder / SITE)
     return folder
 
 
 def build(folder: Path) -> Path:
-    """The wheel, made of the sdist that is made of this tree. Prints both and what they hold."""
+    """The wheel, made of the sdist that is made of this tree, both in `dist`. Prints what they hold."""
     tool = folder / "tool"
     venv.create(tool, with_pip=True)
     python = str(tool / "bin" / "python")
@@ -75,7 +83,9 @@ def build(folder: Path) -> Path:
     with tarfile.open(sdist) as packed:
         say(f"{sdist.name}: {sdist.stat().st_size:,} bytes, {len(packed.getnames()):,} files")
     with zipfile.ZipFile(wheel) as zipped:
-        say(f"{wheel.name}: {wheel.stat().st_size:,} bytes, {len(zipped.namelist()):,} files")
+        names = zipped.namelist()
+        said = "with" if f"{SITE}/index.html" in names else "without"
+        say(f"{wheel.name}: {wheel.stat().st_size:,} bytes, {len(names):,} files, {said} the site")
     return wheel
 
 
@@ -127,15 +137,45 @@ def _typed(one: Snippet, place: Path, env: dict[str, str], refused: bool, *, sho
     return Outcome("Python" if one.python else one.text, time.monotonic() - start, wrong, said)
 
 
+def read_site(folder: Path) -> Outcome:
+    """Starts `mdh docs` and reads some pages. An installation without a site must say how to get one."""
+    start, mdh = time.monotonic(), str(folder / "venv" / "bin" / "mdh")
+    server = subprocess.Popen(
+        [mdh, "docs"], cwd=folder, env=environment(folder), stderr=subprocess.PIPE, text=True
+    )
+    try:
+        first = server.stderr.readline() if server.stderr else ""
+        found = re.search(r"http://\S+", first)
+        if found is None:
+            said = first + server.communicate(timeout=PATIENCE)[1]
+            wrong = "" if "error[F101]" in said and "scripts/site" in said else "no site, and no advice"
+        else:
+            said = first
+            sizes = {name: len(urlopen(f"{found[0]}{name}", timeout=30).read()) for name in READ}
+            wrong = "" if min(sizes.values()) > 1000 else f"pages are empty: {sizes}"
+    finally:
+        server.terminate()
+        server.wait(30)
+    return Outcome("mdh docs", time.monotonic() - start, wrong, said)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dist", type=Path, help="keep sdist and wheel in this folder, and try nothing")
     parser.add_argument("--wheel", type=Path, help="a wheel that is there, instead of a new one")
     parser.add_argument("--short", action="store_true", help="tune for 30 s where a page says minutes")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="newcomer-") as name:
         folder = Path(name)
+        if given.dist is not None:
+            given.dist.mkdir(parents=True, exist_ok=True)
+            for made in build(folder).parent.iterdir():
+                shutil.copy2(made, given.dist)
+            return 0
         install(given.wheel or build(folder), folder)
         found = [one for page in PAGES for one in play(page, folder, short=given.short)]
+        found.append(read_site(folder))
+        say(f"{found[-1].wrong or 'ok':5} {found[-1].seconds:6.1f} s  mdh docs: {found[-1].text.strip()}")
     bad = [one for one in found if one.wrong]
     say(f"{len(found)} commands, {len(bad)} wrong")
     return 1 if bad else 0

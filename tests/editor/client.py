@@ -23,7 +23,8 @@ class Client:
         self.count = 0
         self.found: Queue[dict[str, Any] | None] = Queue()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "mdh", "lsp"],
+            # as VS Code's client library may say it
+            [sys.executable, "-m", "mdh", "lsp", "--stdio"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -1,12 +1,13 @@
 """The grammar for tree-sitter accepts what the parser accepts, and gives the trees of its corpus.
 
 tree-sitter itself is not needed: its grammar is read by Node.js, and lark makes an LALR(1) parser of it,
-which has a conflict wherever tree-sitter's LR(1) parser has one. `scripts/editors` runs tree-sitter where
-it is.
+which has a conflict wherever tree-sitter's LR(1) parser has one. Where the command `tree-sitter` is (Debian's
+package `tree-sitter-cli`), it makes its own parser, too.
 """
 
 import json
 import logging
+import os
 import re
 import shutil
 import subprocess
@@ -23,6 +24,7 @@ from mdh.source import Source
 from tests.support.source_tree import ROOT
 
 NODE = shutil.which("node")
+TREE_SITTER = shutil.which("tree-sitter")
 pytestmark = pytest.mark.skipif(NODE is None, reason="Node.js is not here")
 FOLDER = ROOT / "editors" / "tree-sitter-mdh"
 Rule = dict[str, Any]
@@ -174,3 +176,34 @@ def test_queries_name_rules_that_there_are() -> None:
         text = re.sub(r'"[^"]*"', "", query.read_text(encoding="utf-8"))
         names = re.findall(r"\(([a-z_]+)", text)
         assert set(names) <= known, query
+
+
+@pytest.mark.skipif(TREE_SITTER is None, reason="tree-sitter is not here")
+def test_by_tree_sitter(tmp_path: Path) -> None:
+    """Its parser, corpus, highlighting and queries; and all that mdh's parser accepts in this tree."""
+    folder = tmp_path / "grammar"
+    shutil.copytree(FOLDER, folder)
+
+    def run(*words: str) -> str:
+        here = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+        done = subprocess.run(
+            [str(TREE_SITTER), *words], cwd=folder, env=here, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    run("generate")
+    assert "assertions" in run("test")
+    texts = [p for place in ("schedules", "tests") for p in sorted((ROOT / place).rglob("*.mdh"))]
+    accepted = [str(p) for p in texts if is_accepted(p)]
+    run("parse", "--quiet", *accepted)
+    for query in sorted((FOLDER / "queries").glob("*.scm")):
+        assert "capture" in run("query", str(query), accepted[0])
+
+
+def is_accepted(path: Path) -> bool:
+    try:
+        parse_schedule(Source(path.name, path.read_text(encoding="utf-8")))
+    except (Failed, UnicodeDecodeError):
+        return False
+    return True

@@ -61,8 +61,9 @@ def test_at_an_index_that_is_data() -> None:
 
 
 def test_a_record_of_rounded_values() -> None:
-    """C compares before it rounds: of two values that round to one, the greater is the best."""
+    """C compares before it rounds: of two values that round to one, the greater is the best. So this is no
+    reduction, and each turn of j makes one comparison."""
     text = HEAD + LOOPS + "if (x[i][j] * 0.1 > m[i]) { m[i] = x[i][j] * 0.1; at[i] = j; } }"
-    with pytest.raises(Failed) as failed:
-        read_program(Source("input.c", text))
-    assert [d.code for d in failed.value.diagnostics] == ["C113"]
+    program = read_program(Source("input.c", text))
+    assert [x.name for x in program.loops] == ["j"]
+    assert all(r.op is None for s in program.stages for r in s.results)

@@ -19,8 +19,9 @@ from mdh.ir.program import DimKind, Operator
 from mdh.ir.statement import Phase, PlacedStatement
 from mdh.poly import legality
 from mdh.poly.sets import before
+from tests.soundness.faults_natural import NATURAL_FAULTS
 from tests.soundness.faults_varying import VARYING_FAULTS
-from tests.soundness.generator import VARYING_FROM, random_statements
+from tests.soundness.generator import NATURAL_FROM, VARYING_FROM, random_statements
 from tests.soundness.trial import Ready, examined
 from tests.soundness.verdict import Verdict
 from tests.support.workers import run_tasks
@@ -278,6 +279,7 @@ FAULTS: dict[str, Callable[[], list[Patch]]] = {
         (pieces, "update_of", _kept_value(_mistaken, updates.update_of))
     ],
     **VARYING_FAULTS,
+    **NATURAL_FAULTS,
 }  # fmt: skip
 
 
@@ -287,8 +289,8 @@ def _mistaken(u: Any) -> Any:
 
 
 def find(fault: str, seeds: Sequence[int]) -> Found:
-    """The first of `seeds` that shows the fault. Faults of varying ends count from VARYING_FROM."""
-    first = VARYING_FROM if fault in VARYING_FAULTS else 0
+    """The first of `seeds` that shows the fault. Faults of later forms count from where there are such."""
+    first = NATURAL_FROM if fault in NATURAL_FAULTS else VARYING_FROM if fault in VARYING_FAULTS else 0
     for tried, seed in enumerate((first + s for s in seeds), 1):
         tree = random_statements(seed)
         with planted(FAULTS[fault]()):

@@ -1,10 +1,11 @@
 """Random C functions of one to five statements over shared arrays, whose dependences matter."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
+from tests.soundness.natural import NATURAL_FORMS
 from tests.soundness.pool import FLOATS, INTEGERS, Pool
 from tests.soundness.renamed import MORE_FORMS
 from tests.soundness.statements import FORMS, Forms
@@ -26,6 +27,8 @@ VARYING_FROM = 20_000_000
 """Programs of seeds from here on have loops whose ends depend on outer counters, and MORE_FORMS."""
 TURNED_FROM = 20_900_000
 """Those of seeds from here on have TURNED_FORMS too."""
+NATURAL_FROM = 22_000_000
+"""Those of seeds from here on have NATURAL_FORMS too."""
 AWKWARD = (
     "one", "zero", "i_2", "i_0", "j_1", "i0", "x_0", "sum_1", "part", "sum", "tmp", "lane", "size", "main",
     "min", "max", "kernel", "global", "local", "half", "uint", "float4", "blockIdx", "threadIdx", "this",
@@ -51,9 +54,9 @@ def random_statements(seed: int) -> Tree:
     body: list[Node] = []
     if rng.random() < 0.15:
         body += _temporary(pool, forms)
-    known = TURNED_FORMS if seed >= TURNED_FROM else MORE_FORMS if seed >= VARYING_FROM else FORMS
+    known = _forms_of(seed)
     kinds = list(known)
-    for _ in range(rng.choice((1, 2, 2, 2, 3, 3, 4, 5))):
+    for _ in range(rng.choice((1, 2, 2, 2, 3, 3, 4, 5) if seed < NATURAL_FROM else (1, 1, 1, 2, 2, 3))):
         kind = rng.choices(kinds, [known[k][0] for k in kinds])[0]
         forms.values.begin()
         body += known[kind][1](forms)
@@ -72,8 +75,14 @@ def random_statements(seed: int) -> Tree:
     if rng.random() < 0.3:
         _divided(rng, tree)
     if seed >= VARYING_FROM:
-        _varying(Random(f"varying {seed}"), tree.body, (), sizes)
+        _varying(Random(f"varying {seed}"), tree.body, (), sizes, kept=seed >= NATURAL_FROM)
     return tree
+
+
+def _forms_of(seed: int) -> Mapping[str, tuple[int, Callable[[Forms], list[Node]]]]:
+    if seed >= NATURAL_FROM:
+        return NATURAL_FORMS
+    return TURNED_FORMS if seed >= TURNED_FROM else MORE_FORMS if seed >= VARYING_FROM else FORMS
 
 
 def _repeated(rng: Random, body: list[Node]) -> list[Node]:
@@ -91,17 +100,20 @@ def _repeated(rng: Random, body: list[Node]) -> list[Node]:
     return [*body[:first], For("turn", "K", inside, low=rng.choice((0, 0, 1))), *body[end:]]
 
 
-def _varying(rng: Random, body: list[Node], outer: tuple[For, ...], sizes: dict[str, int]) -> None:
-    """Some ends of inner loops become sums of an outer counter and a number, inside of what they were."""
+def _varying(
+    rng: Random, body: list[Node], outer: tuple[For, ...], sizes: dict[str, int], *, kept: bool
+) -> None:
+    """Some ends of inner loops become sums of an outer counter and a number, inside of what they were. kept:
+    ends that a form has chosen stay as they are."""
     for node in body:
         match node:
             case If():
-                _varying(rng, node.then, outer, sizes)
-                _varying(rng, node.other, outer, sizes)
+                _varying(rng, node.then, outer, sizes, kept=kept)
+                _varying(rng, node.other, outer, sizes, kept=kept)
             case For() if not pinned(node):
-                if outer and rng.random() < 0.6:
+                if outer and rng.random() < 0.6 and not (kept and (node.least or node.most)):
                     _bound_by(rng, node, rng.choice(outer), sizes)
-                _varying(rng, node.body, (*outer, node), sizes)
+                _varying(rng, node.body, (*outer, node), sizes, kept=kept)
             case _:
                 pass
 

@@ -202,5 +202,6 @@ WORKLOADS: Mapping[str, Workload] = {
         _work("layer_norm_bf16", "M N", "4096 1024", "4 64", "13 50"),
         _work("attention", "H N D", "64 1024 64", "1 64 16", "2 13 5"),
         _work("mlp3", "B M N O P", "128 128 64 32 2", "4 8 16 8 2", "5 24 13 7 3"),
+        _work("lstm", "T B D H", "100 64 512 512", "3 4 8 16", "5 3 7 11"),
     )
 }

@@ -220,6 +220,50 @@ def test_texts_for_cuda(name: str) -> None:
 
 
 @pytest.mark.skipif(shutil.which("cc") is None or shutil.which("make") is None, reason="no C compiler here")
+def test_the_folder_knows_how_far_rounding_reaches(tmp_path: Path) -> None:
+    """Sums that build over turns, of which some are small and all terms are large: each order of additions
+    gives other last places. A wrong factor is found nevertheless."""
+    source = tmp_path / "sums.c"
+    source.write_text("""void f(const float A[100][100], float x[100], float y[100]) {
+  for (int t = 0; t < 40; t++) {
+    for (int i = 0; i < 100; i++) {
+      y[i] = 0;
+      for (int j = 0; j < 100; j++) y[i] += A[i][j] * x[j];
+    }
+    for (int i = 0; i < 100; i++) x[i] = x[i] - 0.375f * y[i] / 64;
+  }
+}
+""")
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "mdh", "compile", str(source), "--device", "c", "-o", str(out)]
+    subprocess.run(command, check=True, capture_output=True)
+    main = (out / "main.c").read_text()
+    # a bound that nearly every rounding passes
+    (out / "main.c").write_text(main.replace("4e-3, 3e-2, 2e-5,", "4e-3, 3e-2, 2e-9,"))
+    subprocess.run(["make", "-s"], cwd=out, check=True, capture_output=True)
+    done = subprocess.run(["./f", "--repeat", "0"], cwd=out, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "move by their last place" in done.stderr
+    kernels = (out / "f_kernels.c").read_text()
+    assert "0.375f" in kernels
+    (out / "f_kernels.c").write_text(kernels.replace("0.375f", "0.37501f"))
+    subprocess.run(["make", "-s"], cwd=out, check=True, capture_output=True)
+    done = subprocess.run(["./f", "--repeat", "0"], cwd=out, capture_output=True, text=True, check=False)
+    assert done.returncode == 4 and "WRONG" in done.stdout
+
+
+def test_one_turn_has_the_stages_of_many() -> None:
+    text = """void f(int T, float x[9], float y[9]) {
+  for (int t = 0; t < T; t++) {
+    for (int i = 1; i < 8; i++) y[i] = x[i - 1] + x[i + 1];
+    for (int i = 1; i < 8; i++) x[i] = y[i] / 2;
+  }
+}"""
+    one, many = (read_program(Source("f.c", text), defines={"T": n}) for n in (1, 20))
+    assert [x.trips for x in one.loops] == [1]
+    assert [(s.name, s.dims) for s in one.stages] == [(s.name, s.dims) for s in many.stages]
+
+
+@pytest.mark.skipif(shutil.which("cc") is None or shutil.which("make") is None, reason="no C compiler here")
 def test_the_folder_has_the_loops(tmp_path: Path) -> None:
     source = tmp_path / "two.c"
     source.write_text(PROGRAMS["two loops"])

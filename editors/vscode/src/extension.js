@@ -2,7 +2,7 @@
 // Starts `mdh lsp` and connects VS Code to it. All that is known of schedules is in the server.
 
 const { workspace, commands, window } = require("vscode");
-const { LanguageClient, TransportKind } = require("vscode-languageclient/node");
+const { LanguageClient } = require("vscode-languageclient/node");
 
 const LANGUAGES = ["mdh", "tensor-comprehensions", "diesel", "c"];
 let client;
@@ -19,7 +19,7 @@ async function start() {
   client = new LanguageClient(
     "mdh",
     "mdh",
-    { command, args, transport: TransportKind.stdio },
+    { command, args },
     { documentSelector: selector, synchronize: { configurationSection: "mdh", fileEvents: files } },
   );
   try {

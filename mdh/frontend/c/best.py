@@ -9,7 +9,8 @@ from mdh.frontend.c.lift_expr import element, lift
 from mdh.frontend.c.places import items_of
 from mdh.frontend.c.scope import NameScope
 from mdh.frontend.conversions import is_compared, kept, same_order
-from mdh.frontend.statements import Best
+from mdh.frontend.records import reads_own
+from mdh.frontend.statements import Best, may_meet, used_names
 from mdh.frontend.typing_rules import convert, select, widened
 from mdh.frontend.updates import ROUNDED, guarded_parts
 from mdh.ir.dtype import EIGHTHS, common, integer_range
@@ -38,9 +39,12 @@ def best_of(node: c_ast.If, scope: NameScope) -> Best | None:
         return None
     found = [t for t in targets if t is not None]
     values = [convert(lift(s.rvalue, scope), t.dtype) for s, t in zip(body, found, strict=True)]
+    if _alone(found, values, scope):
+        del scope.uses[uses:]
+        return None
     asked = {*walk(left), *walk(right)}
-    if any(part not in asked for v in values for part in guarded_parts(v)):
-        # mdh computes the values of a record at every point, C only for a new best
+    if _reads_new(found, values) or any(part not in asked for v in values for part in guarded_parts(v)):
+        # mdh computes the values of a record at every point and before it stores any, C only for a new best
         del scope.uses[uses:]
         return None
     for k, (t, v) in enumerate(zip(found, values, strict=True)):
@@ -55,6 +59,21 @@ def best_of(node: c_ast.If, scope: NameScope) -> Best | None:
                 return _where(scope, best)
     del scope.uses[uses:]
     return None
+
+
+def _alone(targets: list[Load], values: list[Expr], scope: NameScope) -> bool:
+    """Whether the branch is no best so far, since its values come from arrays that it writes. Elements are
+    compared with one another, as in `if (d[i][k] + d[k][j] < d[i][j]) d[i][j] = …`. An ordinary branch says
+    the same. A record over a loop besides those of its element stays one: turns may tell elements apart."""
+    if not reads_own(targets, values):
+        return False
+    return len(targets) == 1 or all(v.name in used_names(t.index) for v in scope.loops for t in targets)
+
+
+def _reads_new(targets: list[Load], values: list[Expr]) -> bool:
+    """Whether a value may read an element that an assignment before it in the branch stores."""
+    pairs = ((t, v) for n, t in enumerate(targets) for v in values[n + 1 :])
+    return any(may_meet(x, t) for t, v in pairs for x in loads(v))
 
 
 def _follows(compared: Expr, stored: Expr, *, alone: bool) -> bool:

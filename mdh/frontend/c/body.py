@@ -7,26 +7,36 @@ from pycparser import c_ast
 
 from mdh.diagnostics import fail
 from mdh.frontend.c.best import best_of
-from mdh.frontend.c.branches import check_condition, join_assignments, joined_locals
+from mdh.frontend.c.branches import check_condition, delay_writes, join_assignments, joined_locals
 from mdh.frontend.c.collect import collected, counters_of, headed
 from mdh.frontend.c.ctypes_of import scalar_type
-from mdh.frontend.c.declared_tables import read_table
+from mdh.frontend.c.declared_arrays import declare_array
 from mdh.frontend.c.eighths import number, stored
 from mdh.frontend.c.last import kept_behind, leave, note_last
-from mdh.frontend.c.lift_expr import called, element, has_value, lift, lift_any, lift_as, no_value, operation
+from mdh.frontend.c.lift_expr import (
+    called,
+    check_unset,
+    element,
+    has_value,
+    lift,
+    lift_any,
+    lift_as,
+    no_value,
+    operation,
+)
 from mdh.frontend.c.literals import check_enumerator
 from mdh.frontend.c.loops import MOST_LOOPS, counter_of, counter_type, counters_inside, loop_of
 from mdh.frontend.c.places import items_of, nodes_in
 from mdh.frontend.c.pragmas import inside_scop, read_pragma
+from mdh.frontend.c.record import forget, record
 from mdh.frontend.c.scope import Local, NameScope
 from mdh.frontend.c.sink import LastValue, assigned_in_loop, sunk
 from mdh.frontend.guards import negation
 from mdh.frontend.limits import check_size
-from mdh.frontend.statements import Array, Assign
+from mdh.frontend.statements import Array
 from mdh.frontend.typing_rules import convert, truth
-from mdh.ir.affine import from_expr
 from mdh.ir.dtype import I32
-from mdh.ir.expr import Const, Expr, Load, Var, loads, walk
+from mdh.ir.expr import Const, Expr, Load, Var
 from mdh.ir.names import fresh
 
 
@@ -77,7 +87,7 @@ def walk_function(items: list[c_ast.Node], scope: NameScope) -> None:
 def walk_body(items: list[c_ast.Node], scope: NameScope) -> None:
     """Walks the statements of one block; names declared in it end with it."""
     cells, values, declared = dict(scope.cells), dict(scope.values), scope.declared
-    tables = dict(scope.tables)
+    tables, rows = dict(scope.tables), dict(scope.rows)
     scope.declared = {}
     items = inside_scop(items, scope)
     behind = Behind(items)
@@ -85,7 +95,7 @@ def walk_body(items: list[c_ast.Node], scope: NameScope) -> None:
         with collected(item, scope):
             _statement(item, behind.at(n + 1), scope)
     scope.end_block(declared)
-    scope.cells, scope.values, scope.tables = cells, values, tables
+    scope.cells, scope.values, scope.tables, scope.rows = cells, values, tables, rows
 
 
 def _statement(node: c_ast.Node, rest: Behind, scope: NameScope) -> None:
@@ -179,6 +189,7 @@ def _for(node: c_ast.For, scope: NameScope) -> None:
     walk_body(items_of(node.stmt), scope)
     scope.loops, scope.values, scope.conds = outer_loops, outer_values, outer_conds
     leave(read.loop, scope, known=not read.conds)
+    check_unset(scope)
     after = None if read.after is None else Const(read.after, declared)
     if hidden is not None:
         varies = read.loop.span if after is None else None
@@ -190,7 +201,7 @@ def _for(node: c_ast.For, scope: NameScope) -> None:
             if after is None:
                 what = f"`{name}` is used after loops, and where this one leaves it varies"
                 raise fail("C115", what, read.loop.span, help="declare the counter in the loop's header")
-            _record(scope, cell, after, node, name)
+            record(scope, cell, after, scope.places.of(node, name))
 
 
 def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> None:
@@ -201,23 +212,12 @@ def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> None
         raise fail("C113", "a function declared inside a function is not supported", span)
     dtype = scalar_type(node, scope.places)
     array = isinstance(node.type, c_ast.ArrayDecl)
-    if node.name in scope.arrays and (array or node.name not in scope.held):
+    if node.name in scope.arrays and ((array and not scope.loops) or node.name not in scope.held):
         raise fail("C113", f"`{node.name}` is an array already, and cannot be declared again", span,
                    help="give it another name")  # fmt: skip
     scope.tables.pop(node.name, None)
-    if array and node.init is not None:
-        read_table(node, rest, scope)
-        return
     if array:
-        if scope.loops:
-            raise fail(
-                "C113",
-                f"the array `{node.name}` is local to a loop",
-                span,
-                help="declare it outside of all loops",
-            )
-        scope.taken.add(node.name)
-        scope.arrays[node.name] = Array(node.name, dtype, array_shape(node.type, scope), False, True, span)
+        declare_array(node, rest, dtype, scope)
         return
     if isinstance(node.type, c_ast.PtrDecl):
         raise fail("C113", f"the local pointer `{node.name}` is not supported", span,
@@ -247,28 +247,7 @@ def _declare(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> None
     scope.held.add(name)
     scope.cells[node.name] = Load(name, index, dtype)
     if value is not None:
-        _record(scope, scope.cells[node.name], value, node, node.name)
-
-
-def array_shape(node: c_ast.Node, scope: NameScope) -> tuple[int, ...]:
-    """The extents of an array declarator, all constant."""
-    shape = []
-    while isinstance(node, c_ast.ArrayDecl):
-        if node.dim is None:
-            raise fail("C117", "an array needs its extents", scope.places.of(node), help="write A[M][K]")
-        e = lift(node.dim, scope)
-        if not isinstance(e, Const) or not isinstance(e.value, int):
-            names = [n.name for n in walk(e) if isinstance(n, Var)]
-            code = "C136" if names else "C117"
-            what = f"the size `{names[0]}` is not bound" if names else "an array extent must be a constant"
-            raise fail(
-                code, what, scope.places.of(node.dim), help=f"bind it: -D {names[0]}=1024" if names else ""
-            )
-        if e.value <= 0:
-            raise fail("C117", f"an array extent of {e.value} is not positive", scope.places.of(node.dim))
-        shape.append(e.value)
-        node = node.type
-    return tuple(shape)
+        record(scope, scope.cells[node.name], value, scope.places.of(node, node.name))
 
 
 def _if(node: c_ast.If, scope: NameScope) -> None:
@@ -278,7 +257,7 @@ def _if(node: c_ast.If, scope: NameScope) -> None:
         if best is not None:
             scope.statements.append(best)
             for target in best.targets:
-                _forget(scope, target)
+                forget(scope, target)
             return
     scope.begin()
     with headed([*items_of(node.iftrue), *items_of(node.iffalse)], (), scope, walk_body):
@@ -297,6 +276,7 @@ def _if(node: c_ast.If, scope: NameScope) -> None:
     written = {t.buffer for s in scope.statements[first:] for t in s.targets}
     scope.locals = joined_locals(cond, asked, then, scope.locals, written, span)
     join_assignments(cond, first, middle, scope)
+    delay_writes(cond, first, scope)
     check_condition(cond, first, span, scope)
 
 
@@ -337,7 +317,7 @@ def _assign(target: c_ast.Node, op: str, value_node: c_ast.Node, node: c_ast.Nod
         has_value(load.buffer, name, target, scope)
         scope.accesses(load, scope.places.of(target, name))
         value = operation(op[:-1], number(load, target, scope.places), value, node, scope)
-    _record(scope, load, value, node, name)
+    record(scope, load, value, scope.places.of(node, name))
 
 
 def _assign_local(name: str, op: str, value_node: c_ast.Node, scope: NameScope) -> None:
@@ -353,33 +333,3 @@ def _assign_local(name: str, op: str, value_node: c_ast.Node, scope: NameScope) 
         value = convert(operation(op[:-1], old, value, value_node, scope), local.dtype)
     check_size(value, scope.places.of(value_node))
     scope.locals[name] = Local(local.dtype, value, uses=tuple(scope.gathered))
-
-
-def _record(scope: NameScope, load: Load, value: Expr, node: c_ast.Node, name: str) -> None:
-    """Records one assignment to an array element (or to a local that lives across loops)."""
-    span = scope.places.of(node, name)
-    scope.accesses(load, span, write=True)
-    value = convert(value, load.dtype)
-    check_size(value, span)
-    scope.written.add(load.buffer)
-    uses = (*scope.cond_uses, *scope.gathered)
-    scope.statements.append(Assign(load, value, scope.conds, scope.loops, span, uses))
-    _forget(scope, load)
-
-
-def _forget(scope: NameScope, target: Load) -> None:
-    """Drops the locals that read the element which is written: they stand for expressions, whose values have
-    changed."""
-    for name, local in scope.locals.items():
-        if local.value is not None and any(_may_meet(x, target) for x in loads(local.value)):
-            scope.locals[name] = Local(local.dtype, None, local.lost or target.buffer)
-
-
-def _may_meet(read: Load, written: Load) -> bool:
-    """Whether the two may be one element. They are not if a subscript differs by a constant: both stand in
-    the same iteration of the loops around the local."""
-    if read.buffer != written.buffer:
-        return False
-    pairs = ((from_expr(a), from_expr(b)) for a, b in zip(read.index, written.index, strict=True))
-    apart = (a + b.scale(-1) for a, b in pairs if a is not None and b is not None)
-    return not any(not d.terms and d.const for d in apart)

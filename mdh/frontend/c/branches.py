@@ -73,7 +73,9 @@ def _both(cond: Expr, a: Statement, b: Statement, conds: tuple[Expr, ...]) -> As
     depth = len(conds) + 1
     value = convert(select(cond, _under(a, depth), _under(b, depth)), a.value.dtype)
     check_size(value, a.span)
-    return Assign(a.target, value, conds, a.loops, a.span, (*a.uses, *b.uses))
+    # one write: a second one, in front of what the other side reads, would seem to give that its value
+    uses = (*(u for u in a.uses if not u.write), *b.uses)
+    return Assign(a.target, value, conds, a.loops, a.span, uses)
 
 
 def _under(s: Assign, depth: int) -> Expr:
@@ -110,6 +112,21 @@ def _same_element(a: Statement, b: Statement) -> bool:
     if not (isinstance(a, Assign) and isinstance(b, Assign)):
         return False
     return (a.target, a.loops) == (b.target, b.loops)
+
+
+def delay_writes(cond: Expr, first: int, scope: NameScope) -> None:
+    """Moves what a branch stores in arrays that its condition reads behind the other assignments, if these do
+    not depend on it. Each assignment asks the condition anew, and the last one may change it."""
+    read = {x.buffer for x in loads(cond)}
+    new = scope.statements[first:]
+    depth = len(scope.conds) + 1
+    inner = [replace(s, conds=s.conds[depth:]) if isinstance(s, Assign) else s for s in new]
+    late = [n for n, s in enumerate(new) if any(t.buffer in read for t in s.targets)]
+    if any(conflict(inner[n], s) for n in late for s in inner[n + 1 :]):
+        return
+    order = [*(n for n in range(len(new)) if n not in late), *late]
+    scope.statements[first:] = [new[n] for n in order]
+    scope.renumber({first + n: first + place for place, n in enumerate(order)})
 
 
 def check_condition(cond: Expr, first: int, span: Span, scope: NameScope) -> None:

@@ -6,7 +6,7 @@ from math import prod
 from pycparser import c_ast
 
 from mdh.diagnostics import fail
-from mdh.frontend.c.ctypes_of import dimensions, is_const, scalar_type
+from mdh.frontend.c.ctypes_of import dimensions, scalar_type
 from mdh.frontend.c.initialisers import TakenOut
 from mdh.frontend.c.lift_expr import lift
 from mdh.frontend.c.loops import constant
@@ -22,15 +22,9 @@ from mdh.ir.names import fresh
 from mdh.source import Span
 
 
-def read_table(node: c_ast.Decl, rest: list[c_ast.Node], scope: NameScope) -> None:
-    """`const float w[3] = {1, 2, 1};` as a table; `rest`: what follows it in its block.
-
-    Without const it is allowed too, if nothing writes to it.
-    """
+def read_table(node: c_ast.Decl, scope: NameScope) -> None:
+    """`const float w[3] = {1, 2, 1};` as a table. Without const it is one too, if nothing writes to it."""
     span = scope.places.of(node, node.name)
-    if not is_const(node) and any(_written(n, node.name) for n in rest):
-        raise fail("C113", f"the initialiser of `{node.name}`, which is written to later, is not supported",
-                   span, help="fill it in a loop")  # fmt: skip
     dims, _ = dimensions(node.type)
     known = tuple(constant(d, scope, f"an extent of `{node.name}`") for d in dims if d is not None)
     if len(known) < len(dims) - 1 or None in dims[1:]:
@@ -72,7 +66,7 @@ def _check_count(node: c_ast.Decl, count: int, most: int, span: Span) -> None:
         raise fail("C113", what, span, help="make it a parameter of the function: const float table[N]")
 
 
-def _written(node: c_ast.Node, name: str) -> bool:
+def is_written(node: c_ast.Node, name: str) -> bool:
     """Whether something in `node` stores to an element of the array."""
     return any(base_of(assigned(n)) == name for n in nodes_in(node))
 

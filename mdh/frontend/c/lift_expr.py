@@ -173,7 +173,7 @@ def _name(node: c_ast.ID, scope: NameScope) -> Expr:
         return scope.values[name]
     if name in CONSTANTS and name not in scope.arrays:
         return Const(*CONSTANTS[name])
-    if name in scope.arrays or name in scope.tables:
+    if name in scope.arrays or name in scope.tables or name in scope.rows:
         raise fail(
             "C113", f"`{name}` is an array; only its elements have values", scope.places.of(node, name)
         )
@@ -181,7 +181,7 @@ def _name(node: c_ast.ID, scope: NameScope) -> Expr:
 
 
 def _undefined(name: str, node: c_ast.Node, advice: str, scope: NameScope) -> Failed:
-    known = [*scope.values, *scope.locals, *scope.cells, *scope.arrays, *scope.tables]
+    known = [*scope.values, *scope.locals, *scope.cells, *scope.arrays, *scope.tables, *scope.rows]
     names = (n for n in known if n is not None and n.isidentifier())
     hint = meant(name, names, cutoff=0.6, otherwise=advice)
     place = labels_at(scope.places.of(node, name))
@@ -212,10 +212,21 @@ def no_value(name: str, local: Local, node: c_ast.Node, scope: NameScope) -> Fai
 
 
 def has_value(buffer: str, name: str, node: c_ast.Node, scope: NameScope) -> None:
-    """Raises if an array of the function's own is read before anything is stored in it."""
+    """Raises if an array of the function's own is read before anything is stored in it. What stands in a loop
+    may have been stored in an iteration before: then `check_unset` raises behind the loop."""
     if scope.arrays[buffer].temp and buffer not in scope.written:
-        raise fail("C115", f"`{name}` has no value here", scope.places.of(node, name),
-                   help="store something in it first")  # fmt: skip
+        scope.unset.append((buffer, name, scope.places.of(node, name)))
+        check_unset(scope)
+
+
+def check_unset(scope: NameScope) -> None:
+    """Raises for a read in the loops that have just ended of an array that nothing has been stored in."""
+    if scope.loops:
+        return
+    noted, scope.unset = scope.unset, []
+    for buffer, name, span in noted:
+        if buffer not in scope.written:
+            raise fail("C115", f"`{name}` has no value here", span, help="store something in it first")
 
 
 def _call(node: c_ast.FuncCall, scope: NameScope) -> Expr:
@@ -269,8 +280,8 @@ def element(node: c_ast.Node, scope: NameScope) -> tuple[Load, Array]:
     while isinstance(base, c_ast.ArrayRef):
         subscripts.insert(0, base.subscript)
         base = base.name
-    table = scope.tables.get(getattr(base, "name", ""))
-    if not isinstance(base, c_ast.ID) or (base.name not in scope.arrays and table is None):
+    found = scope.array(base.name) if isinstance(base, c_ast.ID) else None
+    if found is None:
         name = getattr(base, "name", None)
         known = (scope.values, scope.locals, scope.cells)
         if isinstance(base, c_ast.ID) and not any(name in names for names in known):
@@ -283,15 +294,15 @@ def element(node: c_ast.Node, scope: NameScope) -> tuple[Load, Array]:
                        scope.places.of(base), help=f"subscript the array itself: {pointer}[i]")  # fmt: skip
         raise fail("C113", "only named arrays can be subscripted; pointer arithmetic is not supported",
                    scope.places.of(node), help="write A[i*N + j]")  # fmt: skip
-    array = scope.arrays[base.name] if table is None else table.array
-    rank = 1 if array.shape is None else len(array.shape)
+    array, before = found
+    rank = 1 if array.shape is None else len(array.shape) - len(before)
     span = scope.places.of(node, base.name)
     if len(subscripts) != rank:
         many = f"{rank} dimension{'s' if rank > 1 else ''}"
-        raise fail("C116", f"`{array.name}` has {many}, not {len(subscripts)}", span,
+        raise fail("C116", f"`{base.name}` has {many}, not {len(subscripts)}", span,
                    help="write one subscript for each dimension")  # fmt: skip
     index = tuple(_subscript(s, array, scope) for s in subscripts)
-    return Load(array.name, index, array.dtype), array
+    return Load(array.name, (*before, *index), array.dtype), array
 
 
 def _subscript(node: c_ast.Node, array: Array, scope: NameScope) -> Expr:

@@ -187,7 +187,7 @@ def _constant(decl: c_ast.Decl, scope: NameScope) -> None:
             help="globals are constants: const int N = 64;",
         )
     if isinstance(decl.type, c_ast.ArrayDecl):
-        read_table(decl, [], scope)
+        read_table(decl, scope)
         return
     if isinstance(decl.type, c_ast.PtrDecl):
         raise fail("C113", f"the global pointer `{decl.name}` is not supported",

@@ -1,6 +1,6 @@
 """The names of a C function during the walk: what each stands for, and what was accessed where."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mdh.diagnostics import Diagnostic
 from mdh.frontend.c.places import Places
@@ -29,6 +29,15 @@ class Local:
     uses: tuple[Use, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """An array that is local to loops: the part of the array `name` that the iteration has for itself. index:
+    its first subscripts, which say the iteration."""
+
+    name: str
+    index: tuple[Expr, ...]
+
+
 @dataclass
 class NameScope:
     """The mutable state of the walk. values: C names -> their current meaning."""
@@ -42,7 +51,12 @@ class NameScope:
     cells: dict[str, Load] = field(default_factory=dict)
     """Locals that live across loops; each is an element of a temporary array."""
     held: set[str] = field(default_factory=set)
-    """The arrays of such locals."""
+    """The arrays of such locals, and of `rows`."""
+    unset: list[tuple[str, str, Span]] = field(default_factory=list)
+    """Reads in loops of arrays of the function's own that nothing has been stored in yet: (array, name,
+    place)."""
+    rows: dict[str, Rows] = field(default_factory=dict)
+    """Arrays that are declared inside of loops."""
     last: dict[str, Local] = field(default_factory=dict)
     """Locals whose values at the end of the current loop's body are their values after the loop."""
     loops: tuple[LoopVar, ...] = ()
@@ -78,10 +92,21 @@ class NameScope:
         self.gathered = []
 
     def accesses(self, load: Load, span: Span, *, write: bool = False) -> None:
-        """Notes an access at the current place."""
-        use = Use(load, self.loops, span, () if write else self.conds, write, self.position)
+        """Notes an access at the current place. A statement has its conditions itself, besides those that
+        protect its reads."""
+        use = Use(load, self.loops, span, self.conds, write, self.position)
         self.uses.append(use)
-        self.gathered.append(use)
+        self.gathered.append(replace(use, conds=()) if write else use)
+
+    def array(self, name: str | None) -> tuple[Array, tuple[Expr, ...]] | None:
+        """The array of this name, and its first subscripts if it is a part of one; None if there is none."""
+        if name in self.tables:
+            return self.tables[name].array, ()
+        if name in self.rows:
+            return self.arrays[self.rows[name].name], self.rows[name].index
+        return (
+            None if name is None or name in self.held or name not in self.arrays else (self.arrays[name], ())
+        )
 
     def declare(self, name: str) -> None:
         """From here to the end of the block, `name` means another variable than outside."""
@@ -93,6 +118,7 @@ class NameScope:
             if name in self.locals:
                 self.locals[hidden] = self.locals.pop(name)
         self.cells.pop(name, None)
+        self.rows.pop(name, None)
         self.locals.pop(name, None)
 
     def end_block(self, outer: dict[str, str]) -> None:

@@ -10,12 +10,12 @@ from functools import partial
 from itertools import product
 from math import prod
 
-from mdh.cost.gpu import VECTOR_BYTES, WORD, Joining
+from mdh.cost.gpu import VECTOR_BYTES, Joining
 from mdh.machine import Machine
 from mdh.schedule.default.contraction_atoms import PARTS
 from mdh.schedule.default.grid import ceil_div
 from mdh.schedule.default.ladder import BlockTile
-from mdh.schedule.default.ladder_plans import LadderTiling, in_parts, may_share, planned, registers_of
+from mdh.schedule.default.ladder_plans import LadderTiling, held_registers, in_parts, may_share, planned
 from mdh.schedule.default.operands import Contraction
 from mdh.schedule.default.shape import Shape
 
@@ -69,7 +69,6 @@ def box_plans(
     shape: Shape, found: Contraction, machine: Machine, joining: Joining
 ) -> Iterator[tuple[Contraction, LadderTiling]]:
     """Plans, and the contraction with the dimensions of the lanes first."""
-    words = max(1, shape.value_bytes // WORD)
     for rows, columns in product(sides(shape, found.rows), sides(shape, found.columns)):
         held, threads = rows.held * columns.held, rows.lanes * columns.lanes
         # threads lie in rows, and warps have no tiles of their own
@@ -77,7 +76,7 @@ def box_plans(
         if (
             RESULTS[0] <= held <= RESULTS[1]
             and THREADS[0] <= threads <= min(THREADS[1], machine.threads_per_block)
-            and registers_of(1, words, tile.thread) <= machine.registers_per_thread
+            and held_registers(shape, found, 1, tile.thread) <= machine.registers_per_thread
         ):
             turned = replace(
                 found, rows=first(found.rows, rows.lane), columns=first(found.columns, columns.lane)

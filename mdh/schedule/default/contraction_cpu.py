@@ -98,11 +98,15 @@ def _along(shape: Shape, found: Contraction, machine: Machine) -> ScheduleBuilde
 
 def _with_itself(shape: Shape, found: Contraction, machine: Machine) -> ScheduleBuilder | None:
     """A matrix times its own transpose, which is read along the sum on both sides. A copy turns both around,
-    so that a group has few rows, and parts of the sum as deep as its cache takes. None in other cases."""
+    so that a group has few rows, and parts of the sum as deep as its cache takes. A line of it that all rows
+    and columns share, as weights of the terms, is copied besides. None in other cases."""
     second = [a for a in shape.reads_of(found.second) if shape.uses(a, found.columns[0])]
     plain = is_product(found) and len(found.reduced) == 1 and not found.batch
     apart = all(shape.contiguous(a) != found.columns[0] for a in second)
-    if found.first != found.second or shape.patterns(found.first) != 2 or not (plain and apart):
+    sides = {found.rows[0], found.columns[0]}
+    weights = {a.index for a in shape.reads_of(found.first) if not any(shape.uses(a, d) for d in sides)}
+    two = len(weights) <= 1 and shape.patterns(found.first) - len(weights) == 2
+    if found.first != found.second or not two or not (plain and apart):
         return None
     if prod(shape.extents) <= ALONE or len(shape.stage.results) > 1:
         return None
@@ -111,7 +115,8 @@ def _with_itself(shape: Shape, found: Contraction, machine: Machine) -> Schedule
     lanes = vector_lanes(shape, column, machine)
     tiles = {row: SIDE, column: SIDE}
     outline.step(tiles, dict(block_axes(tiles, shape.extents, machine)))
-    room = machine.shared_per_block * 3 // 4 // (2 * SIDE * shape.element_bytes(found.first))
+    lines = 2 * SIDE + len(weights)
+    room = machine.shared_per_block * 3 // 4 // (lines * shape.element_bytes(found.first))
     parts = {reduced: room} if room < shape.extents[reduced] else {}
     name = shape.stage.dims[column].name
     along = next(k for k, f in enumerate(second[0].index) if f is not None and name in f.names)

@@ -42,12 +42,11 @@ def plans(
     by blocks after a kernel has written starting values)."""
     rows, columns = (prod(shape.extents[d] for d in dims) for dims in (found.rows, found.columns))
     sides = rows, columns
-    words = max(1, shape.value_bytes // 4)
     fitting = [
         t
         for t in ladder
         if all(fits(t, n, side) for n, side in enumerate(sides))
-        and registers_of(t.ahead, words, t.thread) <= machine.registers_per_thread
+        and held_registers(shape, found, t.ahead, t.thread) <= machine.registers_per_thread
     ]
     whole = _whole(found, sides)
     small = min(ladder, key=lambda t: prod(t.block))
@@ -149,3 +148,14 @@ def _slice(extent: int, depth: int) -> int:
 def registers_of(ahead: int, words: int, own: tuple[int, int]) -> int:
     """Registers of a thread for its results and operands, of `words` words each."""
     return words * (prod(own) + ahead * sum(own)) + SPARE
+
+
+def held_registers(shape: Shape, found: Contraction, ahead: int, own: tuple[int, int]) -> int:
+    """Those of `registers_of`, where a stage may have several results, as the gates of an LSTM have: it holds
+    each of them, and all elements of an operand that they need at a point."""
+    words = max(1, shape.value_bytes // 4)
+    operands = (found.first, found.second)
+    at_a_point = (shape.footprint(b, {}) if all(a.affine for a in shape.reads_of(b)) else 1 for b in operands)
+    more = sum((n - 1) * side for n, side in zip(at_a_point, own, strict=True))
+    results = len(shape.outputs) - 1
+    return registers_of(ahead, words, own) + words * (results * prod(own) + ahead * more)

@@ -19,7 +19,14 @@ from mdh.schedule.default.contraction_atoms import PARTS
 from mdh.schedule.default.contraction_boxes import RESULTS, THREADS, BoxSide, first, sides
 from mdh.schedule.default.grid import block_axes, ceil_div
 from mdh.schedule.default.ladder import BlockTile
-from mdh.schedule.default.ladder_plans import LadderTiling, in_parts, may_share, planned, registers_of
+from mdh.schedule.default.ladder_plans import (
+    LadderTiling,
+    held_registers,
+    in_parts,
+    may_share,
+    planned,
+    registers_of,
+)
 from mdh.schedule.default.operands import (
     BOX_COPIES,
     Contraction,
@@ -115,7 +122,7 @@ def _liked(shape: Shape, vectors: SumVectors, machine: Machine) -> list[tuple[Bo
         own, threads = (rows.held, columns.held), rows.lanes * columns.lanes
         few = (
             RESULTS[0] <= prod(own) <= RESULTS[1]
-            and registers_of(DEEP, 1, own) <= machine.registers_per_thread
+            and held_registers(shape, found, DEEP, own) <= machine.registers_per_thread
         )
         if few and THREADS[0] <= threads <= min(THREADS[1], machine.threads_per_block):
             turned, make = _plan(shape, vectors, machine, rows, columns, slices)
