@@ -1,4 +1,5 @@
-"""Pages of some schedules, photographed: 1280 and 390 pixels wide, light and dark, at one of their steps."""
+"""Pages of some schedules and of a tuning, photographed: 1280 and 390 pixels wide, light and dark, at one of
+their steps. --kept writes the few small pictures that artifacts/pages holds."""
 
 import argparse
 import sys
@@ -37,7 +38,18 @@ PAGES = (
     Page("prefix_sum", "prefix_sum/h200/base", 1),
     Page("softmax", "softmax/h200/base", 1),
 )
-REFUSED = "target h200\n1: (de-)comp( 128, 4096, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )\n"
+REFUSED = """target h200
+1: (de-)comp( 128, 128, ^ ) ( ^, ^ ; C:RM[1,2] )             ( BLK.y, BLK.x, ^ )
+2: (de-)comp( ^, ^, 8 )     ( A:SM[1,2], B:SM[1,2] ; ^ )     ( ^, ^, FOR.1 )
+3: (de-)comp( 8, 256, ^ )   ( ^, ^ ; ^ )                     ( THR.y, THR.x, ^ )
+4: (de-)comp( 1, 1, 1 )     ( ^, ^ ; ^ )                     ( FOR.2, FOR.3, FOR.1 )
+"""
+SCALE = 0.5
+"""Of the pictures that are kept."""
+CHOOSE = """const choose = (name, value) => { const node = document.querySelector(`[data-choose="${name}"]`);
+  if (node) { node.value = value; node.dispatchEvent(new Event("change")); } };
+choose("hole", document.querySelector('[data-choose="hole"]')?.options[0].value); choose("from", "1");"""
+"""A range of the first hole of a tuning, but for its least value."""
 
 
 def write(page: Page, folder: Path) -> Path:
@@ -53,6 +65,45 @@ def write_refused(folder: Path) -> Path:
     schedule.write_text(REFUSED, encoding="utf-8")
     explain([str(ROOT / "inputs_c" / "matmul.c"), "--schedule", str(schedule), "--html", str(out)])
     return out
+
+
+def write_tuning(folder: Path) -> Path:
+    """Of a product on this machine's processors: half a minute."""
+    out = folder / "tuned.html"
+    words = [
+        str(ROOT / "inputs_c" / "matmul.c"),
+        "--device",
+        "c",
+        "--trials",
+        "60",
+        "-o",
+        str(folder / "tuned"),
+    ]
+    quietly(["tune", *words, "-D", "M=192", "-D", "N=192", "-D", "K=192", "--html", str(out)])
+    return out
+
+
+def write_hot(folder: Path) -> Path:
+    """With assembly, and with counters where they may be read."""
+    out = folder / "hot.html"
+    words = [str(ROOT / "inputs_c" / "matmul.c"), "--target", "c", "--asm", "--counters", "--html", str(out)]
+    schedule = str(ROOT / "schedules" / "matmul/generic-cpu/base.mdh")
+    explain([*words, "--schedule", schedule, "-D", "M=512", "-D", "N=512", "-D", "K=512"])
+    return out
+
+
+def keep(driver: Any, page: Path, folder: Path, width: int, *, dark: bool, part: str = "") -> None:
+    """A small picture of a page, or of what begins at `part` of it."""
+    scheme(driver, dark=dark)
+    resize(driver, width, 900)
+    show(driver, page)
+    driver.execute_script(CHOOSE)
+    begins = "const [p] = arguments; return p ? document.querySelector(p).getBoundingClientRect().top : 0"
+    top = driver.execute_script(begins, part)
+    whole = driver.execute_script("return document.documentElement.scrollHeight")
+    clip = {"x": 0, "y": max(0, top - 12), "width": width, "height": min(1700, whole - top), "scale": SCALE}
+    taken = driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
+    (folder / f"{page.stem}.{width}.{'dark' if dark else 'light'}.png").write_bytes(b64decode(taken["data"]))
 
 
 def write_comparison(folder: Path) -> Path:
@@ -105,13 +156,27 @@ def photograph(driver: Any, page: Path, step: int, out: Path) -> list[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="screenshots", description=__doc__)
     parser.add_argument("folder", nargs="?", default="build/screenshots", help="where the pictures go")
-    folder = Path(parser.parse_args().folder)
+    parser.add_argument(
+        "--kept", metavar="FOLDER", help="write the pictures for artifacts/pages alone, there"
+    )
+    given = parser.parse_args()
+    folder = Path(given.kept or given.folder)
     if said := missing():
         sys.stderr.write(f"{said}\n")
         return 2
     folder.mkdir(parents=True, exist_ok=True)
     wrong = []
     with tempfile.TemporaryDirectory() as place, browser() as driver:
+        tuned, hot = write_tuning(Path(place)), write_hot(Path(place))
+        if given.kept:
+            keep(driver, tuned, folder, 1280, dark=False)
+            keep(driver, tuned, folder, 390, dark=True)
+            keep(driver, write_refused(Path(place)), folder, 1280, dark=True)
+            keep(driver, hot, folder, 1280, dark=False, part=".spent")
+            keep(driver, hot, folder, 390, dark=True, part=".hot")
+            return 0
+        wrong += photograph(driver, tuned, 0, folder)
+        wrong += photograph(driver, hot, 3, folder)
         for page in PAGES:
             wrong += photograph(driver, write(page, Path(place)), page.step, folder)
         wrong += photograph(driver, write_refused(Path(place)), 0, folder)

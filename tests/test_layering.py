@@ -44,7 +44,7 @@ LAYERS = (
     ("mdh.lower",),
     ("mdh.target",),
     ("mdh.device",),
-    ("mdh.verify",),
+    ("mdh.verify", "mdh.assembly", "mdh.counters"),
     ("mdh.pipeline",),
     ("mdh.fixing", "mdh.edits"),
     ("mdh.default_device",),
@@ -83,12 +83,13 @@ DOORS = {
     "rich": ("mdh.cli.",),
     "msgspec": ("mdh.schema.",),
     "opt_einsum": ("mdh.frontend.einsum.",),
+    "pygments": ("mdh.report.picture.colours.",),
     "pygls": ("mdh.editor.server.",),
     "lsprotocol": ("mdh.editor.server.",),
 }
 HEAVY = (
     "numpy", "islpy", "pycparser", "pcpp", "pyopencl", "cupy", "rich", "ml_dtypes", "optuna", "msgspec",
-    "torch", "jax", "pygls",
+    "torch", "jax", "pygls", "pygments",
 )  # fmt: skip
 ARRAYS = ("numpy", "ml_dtypes")
 """Array libraries may be imported wherever arrays are handled: they have no one door."""

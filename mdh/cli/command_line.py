@@ -19,6 +19,7 @@ from mdh.textfile import C_LIMIT, SCHEDULE_LIMIT
 T = TypeVar("T")
 NAME = "<command line>"
 QUIET = ("-q", "--quiet")
+SERVE = "--serve"
 
 
 FORMAT = "--format"
@@ -149,6 +150,16 @@ def without_quiet(words: Sequence[str]) -> list[str]:
     """The words for the verbs, which know no -q."""
     count = len(_options(words))
     return [word for n, word in enumerate(words) if n >= count or word not in QUIET]
+
+
+def with_port(words: list[str]) -> list[str]:
+    """The words with `--serve=0`, which is any free port, where no number follows `--serve`."""
+    out = list(words)
+    for n, word in enumerate(_options(words)):
+        follows = words[n + 1] if n + 1 < len(words) else ""
+        if word == SERVE and not follows.isdecimal():
+            out[n] = f"{SERVE}=0"
+    return out
 
 
 def at_word(line: CommandLine, word: str, arrow: Callable[[], T]) -> T:

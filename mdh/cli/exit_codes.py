@@ -17,7 +17,7 @@ TERMINATED = 143
 
 USAGE_CODES = frozenset(
     {"F106", "F107", "F108", "F109", "F110", "F112", "F113", "F114", "F190", "F192", "F193",
-     "F196", "F210", "D110"}
+     "F196", "F210", "F219", "D110"}
 )  # fmt: skip
 """Codes of mistakes in the words of the command line; mistakes in the named files have other codes."""
 NAMED = frozenset({"C105", "C123", "F150", "F180", "K100", "S120", "S121"})

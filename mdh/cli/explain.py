@@ -1,6 +1,6 @@
 """`mdh explain`: shows the page of a diagnostic code, or describes a program with its schedule."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from shlex import quote
 from shutil import get_terminal_size
 from typing import Annotated
@@ -11,6 +11,8 @@ from mdh.cli import completion
 from mdh.cli import options as opt
 from mdh.cli.command_line import QUIET, CommandLine
 from mdh.cli.console import log, ok, show, show_json
+from mdh.cli.explain_machine_code import counters as count
+from mdh.cli.explain_machine_code import machine_code
 from mdh.cli.explain_page import plan_for_page, write_page, write_picture
 from mdh.cli.explain_space import explain_space
 from mdh.cli.files import read_schedule
@@ -21,6 +23,7 @@ from mdh.cli.trace import Trace
 from mdh.ir.program import Program
 from mdh.report.difference_text import differences_text
 from mdh.report.explain import as_json, explain_plan, explain_program, shareable, skewable
+from mdh.report.hot_text import counted_json, counted_text, hot_json, hot_text
 from mdh.report.pages import looks_like_code, near_codes, page_of, plain
 from mdh.report.text import entries_text, front_text, plan_text, shared_text
 from mdh.schedule.cases import Table, by_case, ranges_text
@@ -37,6 +40,11 @@ HtmlOpt = Annotated[
 SvgOpt = Annotated[
     str | None,
     typer.Option("--svg", metavar="FILE", help="Write one picture of the arrays and steps, for documents."),
+]
+AsmOpt = Annotated[bool, typer.Option("--asm", help="Show the hot loop of the machine code.")]
+CountersOpt = Annotated[
+    bool,
+    typer.Option("--counters", help="Run the kernels and show hardware counters, where they may be read."),
 ]
 SubjectArg = Annotated[
     str,
@@ -57,6 +65,18 @@ OtherArg = Annotated[
         autocompletion=completion.schedule_names,
     ),
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What is looked at beyond the plan."""
+
+    asm: bool
+    counters: bool
+
+    @property
+    def any(self) -> bool:
+        return self.asm or self.counters
 
 
 @app.command()
@@ -80,6 +100,8 @@ def explain(
     space: SpaceOpt = False,
     html: HtmlOpt = None,
     svg: SvgOpt = None,
+    asm: AsmOpt = False,
+    counters: CountersOpt = False,
     json: opt.JsonOpt = False,
     dump: opt.DumpOpt = None,
     time: opt.TimeOpt = False,
@@ -91,9 +113,10 @@ def explain(
     """
     line: CommandLine = ctx.obj
     compared = other is not None or subject.endswith(".mdh")
-    for option, path in (("--html", html), ("--svg", svg)):
-        if path is not None and (compared or space or looks_like_code(subject)):
-            raise line.fail("F107", f"{option} draws a schedule", option, help="give FILE.c, without --space")
+    for option, given in (("--html", html), ("--svg", svg), ("--asm", asm), ("--counters", counters)):
+        if given and (compared or space or looks_like_code(subject)):
+            said = f"{option} {'draws' if isinstance(given, str) else 'is about'} a schedule"
+            raise line.fail("F107", said, option, help="give FILE.c, without --space")
     if compared:
         explain_difference(line, subject, other, json)
         return
@@ -107,10 +130,10 @@ def explain(
     trace = Trace.of(line, tuple(dump or ()), time)
     if space:
         explain_space(request, trace, json)
-    elif (request.machine, request.device, schedule, html, svg) == (None,) * 5:
+    elif not any((request.machine, request.device, schedule, html, svg, asm, counters)):
         _explain_entries(request, trace, json)
     else:
-        _explain_plan(request, trace, json, html, svg)
+        _explain_plan(request, trace, json, html, svg, Looked(asm, counters))
 
 
 def _explain_code(line: CommandLine, code: str, json: bool) -> None:
@@ -141,10 +164,10 @@ def _explain_entries(request: Request, trace: Trace, json: bool) -> None:
 
 
 def _explain_plan(
-    request: Request, trace: Trace, json: bool, html: str | None, svg: str | None = None
+    request: Request, trace: Trace, json: bool, html: str | None, svg: str | None, looked: Looked
 ) -> None:
     notes: tuple[str, ...] = ()
-    if html is None and svg is None:
+    if html is None and svg is None and not looked.any:
         given = default_table(request, trace, load_schedule(request, trace))
         if given is not None and given.derived and given.cases:
             _explain_cases(request, trace, Table(given), json)
@@ -154,16 +177,21 @@ def _explain_plan(
         plan, notes = plan_for_page(request, trace, html, svg)
     _say_largest(plan.program)
     module, text = make_kernel(trace, plan)
+    hot = machine_code(request, plan, text) if looked.asm else None
+    counted = count(request, plan, text) if looked.counters else None
     if html is not None:
-        write_page(request, html, plan, module, text, notes)
+        write_page(request, html, plan, module, text, notes, hot, counted)
     if svg is not None:
         write_picture(request, svg, plan)
     if json:
-        show_json(ok("explain", **as_json(explain_plan(plan, module)), schedule=plan.text))
-    elif html is None and svg is None:
-        show(plan_text(plan, module))
-    else:
+        more = {} if hot is None else {"hot_loop": hot_json(hot)}
+        more |= {} if counted is None else {"counters": counted_json(counted)}
+        show_json(ok("explain", **as_json(explain_plan(plan, module)), schedule=plan.text, **more))
+    elif (svg is not None or html is not None) and not looked.any:
         show("".join(f"{path}\n" for path in (html, svg) if path is not None))
+    else:
+        said = [plan_text(plan, module), *([hot_text(hot)] if hot is not None else [])]
+        show("\n".join([*said, *([counted_text(counted)] if counted is not None else [])]))
 
 
 def _explain_cases(request: Request, trace: Trace, table: Table, json: bool) -> None:

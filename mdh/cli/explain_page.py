@@ -5,23 +5,23 @@ from math import prod
 from pathlib import Path
 from random import Random
 
+from mdh.assembly.hot import HotLoop
 from mdh.cli.console import log
+from mdh.cli.explain_refused import write_refused
 from mdh.cli.explain_space import space_of
 from mdh.cli.files import keep_inputs, write_text
 from mdh.cli.job import choose_machine, choose_target, load_schedule, plan_of
 from mdh.cli.options import Request
 from mdh.cli.tables import case_plan, default_table
 from mdh.cli.trace import Trace
+from mdh.counters.counted import Counted
 from mdh.diagnostics import Failed
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
 from mdh.report.picture.page import schedule_page
-from mdh.report.picture.refused import refused_page
 from mdh.report.picture.still import still_picture
 from mdh.schedule.cases import Table
-from mdh.source import Source
 from mdh.target.text import KernelText
-from mdh.textfile import shipped_program
 from mdh.tuner.warm_start.suggestions import first_point
 
 _OPEN = "S154"
@@ -46,7 +46,7 @@ def plan_for_page(
         if all(d.code == _OPEN for d in failed.diagnostics) and (drawn := _with_values(request, trace)):
             return drawn
         if html is not None:
-            _write_refused(request, html, failed)
+            write_refused(request, trace, html, failed)
         raise
 
 
@@ -62,10 +62,17 @@ def _largest(request: Request, trace: Trace, table: Table) -> tuple[Plan, tuple[
 
 
 def write_page(
-    request: Request, html: str, plan: Plan, module: Module, text: KernelText, notes: tuple[str, ...]
+    request: Request,
+    html: str,
+    plan: Plan,
+    module: Module,
+    text: KernelText,
+    notes: tuple[str, ...],
+    hot: HotLoop | None = None,
+    counted: Counted | None = None,
 ) -> None:
     """Writes the page. Raises Failed F111."""
-    write_text(request.line, html, schedule_page(plan, module, text, notes))
+    write_text(request.line, html, schedule_page(plan, module, text, notes, hot=hot, counted=counted))
     log(f"wrote {html}")
 
 
@@ -88,21 +95,3 @@ def _with_values(request: Request, trace: Trace) -> tuple[Plan, tuple[str, ...]]
     note = f"the holes are open: drawn with {values}"
     log(f"{note}; --set NAME=VALUE gives a named hole another value")
     return plan, (f"{note[:1].upper()}{note[1:]}.",)
-
-
-def _write_refused(request: Request, html: str, failed: Failed) -> None:
-    """Writes a page of the texts that messages point into; none if all are about the command line."""
-    shipped = shipped_program(request.file)
-    program = request.file if shipped is None else shipped.source_name
-    words = (request.schedule, program)
-    files = tuple("<stdin>" if word == "-" else word for word in words if word is not None)
-    sources: dict[str, Source] = {}
-    for d in failed.diagnostics:
-        for label in d.labels:
-            if label.span.source.name in files:
-                sources[label.span.source.name] = label.span.source
-    if not sources:
-        return
-    shown = [sources[path] for path in files if path in sources]
-    write_text(request.line, html, refused_page(Path(files[0]).name, shown, failed.diagnostics))
-    log(f"wrote {html}")

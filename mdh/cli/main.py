@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from mdh.cli.command_line import CommandLine, Format, formats, without_quiet
+from mdh.cli.command_line import SERVE, CommandLine, Format, formats, with_port, without_quiet
 from mdh.cli.console import (
     MOST_IN_JSON,
     capped,
@@ -173,7 +173,10 @@ def _with_format(line: CommandLine, words: list[str]) -> list[str]:
 
 
 def _with_arrays(line: CommandLine, words: list[str]) -> list[str]:
-    """The words with a define in the place of every `--const NAME=FILE.npy` and `--const-pattern`."""
+    """The words with a define in the place of every `--const NAME=FILE.npy` and `--const-pattern`, and with a
+    port behind `--serve`."""
+    if SERVE in words:
+        words = with_port(words)
     if not any(w.partition("=")[0] in CONSTANTS for w in words):
         return words
     out: list[str] = import_module("mdh.cli.constants").with_arrays(line, words)

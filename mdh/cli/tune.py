@@ -16,9 +16,9 @@ from mdh.cli.console import ending, log, ok, report, show, show_json
 from mdh.cli.exit_codes import exit_code
 from mdh.cli.files import demand_writable, write_text
 from mdh.cli.options import Request
-from mdh.cli.tune_live import live
 from mdh.cli.tune_order import Listing, orders_of
 from mdh.cli.tune_over import run_over
+from mdh.cli.tune_serve import RunDisplay, shown
 from mdh.cli.tune_words import TuneWords
 from mdh.diagnostics import Diagnostic, Failed, Label, render_json
 from mdh.ending import CODES
@@ -101,6 +101,16 @@ OverOpt = Annotated[
     typer.Option("--over", metavar="M=1..4096", help="A range of a size: write a table of schedules for it."),
 ]
 HtmlOpt = Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page about the run.")]
+ServeOpt = Annotated[
+    int | None,
+    typer.Option(
+        "--serve",
+        metavar="[PORT]",
+        min=0,
+        max=65535,
+        help="Show the run to browsers on this machine meanwhile.",
+    ),
+]
 
 
 @app.command()
@@ -129,6 +139,7 @@ def tune(
     replay: ReplayOpt = None,
     machine: opt.MachineOpt = None,
     html: HtmlOpt = None,
+    serve: ServeOpt = None,
     einsum: opt.EinsumOpt = None,
     const: opt.ConstOpt = None,
     function: opt.FunctionOpt = None,
@@ -146,7 +157,7 @@ def tune(
     line: CommandLine = ctx.obj
     words = TuneWords(
         budget, trials, until_speedup, sampler, model, seed, devices, device, jobs, storage, cluster, output,
-        record, resume, replay, machine, html, tuple(at or ()),
+        record, resume, replay, machine, html, tuple(at or ()), serve,
     )  # fmt: skip
     request = None
     if file is not None:
@@ -165,7 +176,8 @@ def _run(line: CommandLine, words: TuneWords, request: Request | None, json: boo
     if words.html is not None:
         demand_writable(line, words.html)
     interrupt = Interrupt()
-    results = asyncio.run(_all(line, listing, interrupt))
+    with shown(line, ", ".join(dict.fromkeys(x.program.name for x in listing.orders)), words.serve) as pages:
+        results = asyncio.run(_all(line, listing, interrupt, pages))
     found = [line.told(d) for d in _outcomes(line, results, words)]
     if json:
         _show_json(results, found, single=request is not None)
@@ -178,7 +190,7 @@ def _run(line: CommandLine, words: TuneWords, request: Request | None, json: boo
         raise typer.Exit(exit_code(found))
 
 
-async def _all(line: CommandLine, listing: Listing, interrupt: Interrupt) -> list[Tuned]:
+async def _all(line: CommandLine, listing: Listing, interrupt: Interrupt, pages: RunDisplay) -> list[Tuned]:
     """Runs the orders one after another. The remaining budget is divided anew before each."""
     out: list[Tuned] = []
     left = listing.goal.seconds
@@ -188,8 +200,9 @@ async def _all(line: CommandLine, listing: Listing, interrupt: Interrupt) -> lis
                 break
             share = None if left is None else left / (len(listing.orders) - n)
             goal = Goal(listing.goal.trials, share, listing.goal.speedup)
-            with live(order.program.name) as watch:
+            with pages.run(order) as watch:
                 tuned = await _placed(line, order, start(replace(order, goal=goal), watch, interrupt, log))
+                watch.end(tuned)
             if tuned is not None:
                 out.append(tuned)
                 left = None if left is None else max(1.0, left - tuned.elapsed)

@@ -10,8 +10,8 @@ from mdh.cli.command_line import CommandLine
 from mdh.cli.console import ending, log, ok, report, show, show_json
 from mdh.cli.exit_codes import exit_code
 from mdh.cli.options import Request
-from mdh.cli.tune_live import live
 from mdh.cli.tune_order import over_of
+from mdh.cli.tune_serve import RunDisplay, shown
 from mdh.cli.tune_words import TuneWords
 from mdh.diagnostics import render_json
 from mdh.ending import CODES
@@ -27,11 +27,12 @@ def run_over(
     over, goal = over_of(line, words, request, ranges)
     interrupt = Interrupt()
 
-    async def all_cells() -> TableTuned:
+    async def all_cells(pages: RunDisplay) -> TableTuned:
         with on_signals(interrupt, partial(ending, done="found")):
-            return await tune_over(over, goal, live, interrupt, log)
+            return await tune_over(over, goal, pages.cell, interrupt, log)
 
-    tuned = asyncio.run(all_cells())
+    with shown(line, request.file if request is not None else "", words.serve) as pages:
+        tuned = asyncio.run(all_cells(pages))
     found = [line.told(d) for d in tuned.trouble]
     if json:
         whole = ok("tune", **table_json(tuned))

@@ -34,6 +34,7 @@ class TuneWords:
     machine: str | None = None
     html: str | None = None
     at: tuple[str, ...] = ()
+    serve: int | None = None
 
 
 def goal_of(line: CommandLine, words: TuneWords) -> Goal:

@@ -1,14 +1,15 @@
-"""The page of a tuning: one file without other resources. Scripts are only needed for the best schedule's
-controls."""
+"""The page of a tuning: one file without other resources. Scripts sort and select trials, and draw the
+best schedule; all can be read without them."""
 
 from html import escape
 
 from mdh.pipeline import Pipeline
-from mdh.report.html_charts import Roofline, history, importance, parallel, roof_of, roofline
+from mdh.report.html_charts import Roofline, history, importance, roof_of, roofline
 from mdh.report.html_frame import FRAME, embedded, shared
 from mdh.report.html_style import document, facts_html
-from mdh.report.picture.page import schedule_page
+from mdh.report.picture.page import ICON, schedule_page
 from mdh.report.text import duration_text, seconds_text
+from mdh.report.trials.table import script, style, trials_html
 from mdh.report.tune_importance import Sensitivity, sensitivities
 from mdh.report.tune_text import failure_counts, first_of, given_text
 from mdh.results.tuning import Tuned
@@ -16,37 +17,47 @@ from mdh.wording import plural
 
 _HISTORY = "Every dot is a candidate, the line is the best so far; orange dots at the top failed."
 _IMPORTANCE = "Share of the variance of log time that a hole alone explains, with its value in the best."
-_PARALLEL = "A line a trial, the thick one is the best; the last axis is the time."
 _ROOFLINE = "Bandwidth and arithmetic peak are the machine file's; bytes are those that memory must carry."
 
 
 def tuned_page(tuned: Tuned) -> str:
     """The whole page of a tuning as text, with the page of its best schedule."""
+    return page(tuned, tuned_picture(tuned), None if tuned.plan is None else roof_of(tuned, tuned.plan))
+
+
+def tuned_picture(tuned: Tuned) -> str:
+    """The page of the best schedule; empty if there is none."""
     if tuned.plan is None or tuned.text is None:
-        return page(tuned)
-    picture = schedule_page(tuned.plan, Pipeline().lower(tuned.plan), tuned.text, inside=True)
-    return page(tuned, picture, roof_of(tuned, tuned.plan))
+        return ""
+    return schedule_page(tuned.plan, Pipeline().lower(tuned.plan), tuned.text, inside=True)
 
 
 def page(tuned: Tuned, picture: str = "", roof: Roofline | None = None) -> str:
     """The whole page. picture: the page of the best schedule; roof: its place under the roofline."""
+    body = [shared() if picture else "", *run_parts(tuned, picture, roof), script("trials.js")]
+    return document(f"{tuned.program} on {tuned.title}", body, FRAME + style(), ICON)
+
+
+def run_parts(tuned: Tuned, picture: str = "", roof: Roofline | None = None) -> list[str]:
+    """What a page says of a run, which may still go on. A picture needs `shared` in the same page."""
     rows = sensitivities(tuned)
     sizes = ", ".join(f"{name} {value}" for name, value in tuned.defines)
     lead = f"{', '.join(tuned.devices)}, {tuned.title}{'; ' + sizes if sizes else ''}"
+    name = escape(f"{tuned.program} {sizes}")
     body = [
-        f"<h1>{escape(tuned.program)}</h1><p class=lead>{escape(lead)}</p>",
+        f'<article data-run="{name}"><h1>{escape(tuned.program)}</h1><p class=lead>{escape(lead)}</p>',
         _facts(tuned),
         _chart("History", history(tuned), _HISTORY),
         _chart("What matters", importance(rows), _IMPORTANCE),
         _holes(rows),
-        _chart("Trials", parallel(tuned), _PARALLEL),
+        trials_html(tuned),
         _failures(tuned),
     ]
     if roof is not None:
         body.append(_chart("Roofline", roofline(roof), _ROOFLINE))
     if picture:
-        body.append(f"<h2>The best schedule</h2>{shared()}{embedded(picture, 'the best schedule')}")
-    return document(f"{tuned.program} on {tuned.title}", body, FRAME)
+        body.append(f"<h2>The best schedule</h2>{embedded(picture, 'the best schedule')}")
+    return [*body, "</article>"]
 
 
 def _facts(tuned: Tuned) -> str:
@@ -67,7 +78,8 @@ def _facts(tuned: Tuned) -> str:
 def _chart(title: str, chart: str, caption: str) -> str:
     if not chart:
         return ""
-    return f"<h2>{title}</h2><figure>{chart}<figcaption>{escape(caption)}</figcaption></figure>"
+    drawn = f"<div class=scroll>{chart}</div><figcaption>{escape(caption)}</figcaption>"
+    return f"<h2>{title}</h2><figure class=chart>{drawn}</figure>"
 
 
 def _holes(rows: tuple[Sensitivity, ...]) -> str:
@@ -77,7 +89,8 @@ def _holes(rows: tuple[Sensitivity, ...]) -> str:
     head = (
         "<tr><th>hole<th>value<th class=n>share<th>next best value<th class=n>costs<th class=n>values tried"
     )
-    return f"<details><summary>All holes</summary><table>{head}{cells}</table></details>"
+    table = f"<div class=scroll><table>{head}{cells}</table></div>"
+    return f"<details><summary>All holes</summary>{table}</details>"
 
 
 def _hole(row: Sensitivity) -> str:
@@ -103,4 +116,4 @@ def _failures(tuned: Tuned) -> str:
         message = f"{first.code}: {first.message}" if first.code else first.message
         rows.append(f"<tr><td>{failure}<td class=n>{count}<td><pre>{escape(message)}</pre>")
     head = "<tr><th>class<th class=n>trials<th>the first message"
-    return f"<h2>Failures</h2><table>{head}{''.join(rows)}</table>{note}"
+    return f"<h2>Failures</h2><div class=scroll><table>{head}{''.join(rows)}</table></div>{note}"

@@ -1,4 +1,4 @@
-"""The charts of a tuning run: history, importance, parallel coordinates, roofline."""
+"""The charts of a tuning run: history, importance, roofline. Those of its trials are in `trials`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,9 +24,8 @@ from mdh.report.html_svg import (
 )
 from mdh.report.text import count_text, duration_text, seconds_text
 from mdh.report.tune_importance import Sensitivity
-from mdh.results.trial import Trial, Value
+from mdh.results.trial import Trial
 from mdh.results.tuning import Tuned
-from mdh.results.variable import Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +60,6 @@ def roof_of(tuned: Tuned, plan: Plan) -> Roofline | None:
     return Roofline(ops / least, peak, plan.machine.bandwidth, points)
 
 
-_LINES = 250
-"""The number of best trials that parallel coordinates show; more would be a solid block."""
-
-
 def history(tuned: Tuned) -> str:
     """Time of every trial over the time of tuning; the line is the best so far, the dashes the default."""
     trials = tuned.measured
@@ -78,8 +73,8 @@ def history(tuned: Tuned) -> str:
     for trial in trials:
         if trial.outcome.failure is not None:
             tip = f"trial {trial.number}: {trial.outcome.failure}"
-            parts.append(dot(x(trial.elapsed), y.end + 2, "failed", tip, 2.2))
-    parts.extend(dot(x(t.elapsed), y(s), "trial", _tip(t, s)) for t, s in timed)
+            parts.append(dot(x(trial.elapsed), y.end + 2, "failed", tip, 2.2, trial.number))
+    parts.extend(dot(x(t.elapsed), y(s), "trial", tip_of(t, s), trial=t.number) for t, s in timed)
     best = list(accumulate(seconds, min))
     steps = [(x(timed[0][0].elapsed), y(best[0]))]
     for (trial, _), old, new in zip(timed[1:], best, best[1:], strict=False):
@@ -93,7 +88,8 @@ def history(tuned: Tuned) -> str:
     return drawing(parts, "history of the search")
 
 
-def _tip(trial: Trial, seconds: float) -> str:
+def tip_of(trial: Trial, seconds: float) -> str:
+    """What a mark of a trial says when it is pointed at."""
     values = ", ".join(f"{name} {value}" for name, value in trial.candidate.values)
     return f"trial {trial.number}, {trial.origin}: {seconds_text(seconds)} {values}".rstrip()
 
@@ -109,55 +105,10 @@ def importance(rows: Sequence[Sensitivity]) -> str:
     for n, row in enumerate(known):
         y, share = 8 + n * pitch, row.share or 0.0
         regret = f", next best {row.rival}: {row.regret:.2f} × the time" if row.regret is not None else ""
-        parts.append(text(left - 8, y + 13, _cut(row.variable.name, 24), "label", "end"))
+        parts.append(text(left - 8, y + 13, cut(row.variable.name, 24), "label", "end"))
         parts.append(bar(left, y, x(share) - left, 16, "share", f"{row.variable.name} = {row.value}{regret}"))
-        parts.append(text(x(share) + 6, y + 13, f"{share:.0%} {_cut(str(row.value), 14)}", "tick"))
+        parts.append(text(x(share) + 6, y + 13, f"{share:.0%} {cut(str(row.value), 14)}", "tick"))
     return drawing(parts, "importance of holes", 16 + len(known) * pitch)
-
-
-def parallel(tuned: Tuned) -> str:
-    """A line for each trial through its values. The last axis is the time; the thick line is the best."""
-    timed = [(s, t) for t in tuned.measured if (s := t.outcome.seconds) is not None and t.candidate.values]
-    shown = sorted(timed, key=lambda pair: (pair[0], pair[1].number))[:_LINES]
-    variables = [v for v in tuned.variables if len(v.values) > 1]
-    if len(shown) < 2 or not variables:
-        return ""
-    height = 340.0
-    across = AxisScale(0, len(variables), 60, WIDTH - 60)
-    times = AxisScale(shown[0][0], shown[-1][0], 40, height - 40, log=True)
-    axes = [_places(v, [dict(t.candidate.values).get(v.name) for _, t in shown]) for v in variables]
-    parts, values = [], []
-    for n, (variable, places) in enumerate(zip(variables, axes, strict=True)):
-        parts.append(line(across(n), 40, across(n), height - 40, "axis"))
-        up = 16 if n % 2 else 30
-        parts.append(text(across(n), up, _cut(variable.name, 16), "label", "middle"))
-        step = max(1, -(-len(places) // 12))
-        for value, y in list(places.items())[::step]:
-            values.append(text(across(n) + 5, y + 4, _cut(str(value), 14), "tick over"))
-    parts.append(line(across.end, 40, across.end, height - 40, "axis"))
-    parts.append(text(across.end, 16, "time", "label", "middle"))
-    ends = ((shown[0][0], 32.0), (shown[-1][0], height - 24))
-    parts.extend(text(across.end, y, seconds_text(s), "tick", "middle") for s, y in ends)
-    for rank in reversed(range(len(shown))):
-        seconds, trial = shown[rank]
-        given = dict(trial.candidate.values)
-        points = [(across(n), p[given[v.name]]) for n, (v, p) in enumerate(zip(variables, axes, strict=True))
-                  if given.get(v.name) in p]  # fmt: skip
-        points.append((across.end, times(seconds)))
-        heat = 1 - rank / max(1, len(shown) - 1)
-        style = f"stroke-opacity:{0.08 + 0.5 * heat**2:.2f}"
-        kind = "chosen" if rank == 0 else "ray"
-        parts.append(path(points, kind, _tip(trial, seconds), "" if rank == 0 else style))
-    # values are drawn above the lines, so that they can be read
-    parts += values
-    return drawing(parts, "parallel coordinates", height)
-
-
-def _places(variable: Variable, seen: Sequence[Value | None]) -> dict[Value, float]:
-    """Heights of the values that trials have, in the order of the variable."""
-    values = [v for v in variable.values if v in set(seen)]
-    y = AxisScale(0, max(1, len(values) - 1), 300 - 14, 54)
-    return {value: y(n) for n, value in enumerate(values)}
 
 
 def roofline(roof: Roofline) -> str:
@@ -190,5 +141,5 @@ def roofline(roof: Roofline) -> str:
     return drawing(parts, "roofline")
 
 
-def _cut(words: str, most: int) -> str:
+def cut(words: str, most: int) -> str:
     return words if len(words) <= most else words[: most - 1] + "…"

@@ -15,6 +15,7 @@ STYLE = """
 * { box-sizing:border-box }
 body { margin:0; background:var(--paper); color:var(--ink); font:15px/1.5 system-ui,sans-serif; }
 main { max-width:860px; margin:0 auto; padding:32px 20px 64px }
+h1, h2, h3, .lead { overflow-wrap:anywhere }
 h1 { font-size:26px; margin:0 } h2 { font-size:17px; margin:34px 0 8px }
 .lead { color:var(--soft); margin:2px 0 18px }
 .facts { display:flex; flex-wrap:wrap; gap:10px }

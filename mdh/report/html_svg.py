@@ -64,14 +64,23 @@ def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
     return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{kind}"/>'
 
 
-def path(points: Iterable[tuple[float, float]], kind: str, tip: str = "", style: str = "") -> str:
+def path(
+    points: Iterable[tuple[float, float]], kind: str, tip: str = "", style: str = "", trial: int | None = None
+) -> str:
+    """trial: the number of the trial that it stands for."""
     d = " ".join(f"{'M' if n == 0 else 'L'}{x:.1f} {y:.1f}" for n, (x, y) in enumerate(points))
     more = f' style="{style}"' if style else ""
-    return f'<path d="{d}" class="{kind}"{more}>{_tip(tip)}</path>'
+    return f'<path d="{d}" class="{kind}"{more}{_of(trial)}>{_tip(tip)}</path>'
 
 
-def dot(x: float, y: float, kind: str, tip: str = "", radius: float = 3.2) -> str:
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" class="{kind}">{_tip(tip)}</circle>'
+def dot(x: float, y: float, kind: str, tip: str = "", radius: float = 3.2, trial: int | None = None) -> str:
+    """trial: the number of the trial that it stands for."""
+    place = f'cx="{x:.1f}" cy="{y:.1f}" r="{radius}" class="{kind}"'
+    return f"<circle {place}{_of(trial)}>{_tip(tip)}</circle>"
+
+
+def _of(trial: int | None) -> str:
+    return "" if trial is None else f' data-t="{trial}"'
 
 
 def bar(x: float, y: float, width: float, height: float, kind: str, tip: str = "") -> str:

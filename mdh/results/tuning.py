@@ -15,7 +15,8 @@ from mdh.target.text import KernelText
 @dataclass(frozen=True, slots=True)
 class RunProgress:
     """The state of a run at one moment. best, baseline: seconds. total, trials: its limits; None: no such
-    limit. improved: whether the trial just reported is the best so far."""
+    limit. improved: whether the trial just reported is the best so far. earlier: the quick trials of the
+    record that it continues."""
 
     phase: str
     elapsed: float
@@ -26,6 +27,7 @@ class RunProgress:
     total: float | None
     trials: int | None
     improved: bool = False
+    earlier: tuple[Trial, ...] = ()
 
     @property
     def measured(self) -> int:

@@ -75,17 +75,34 @@ def compile_cubin(text: KernelText, arch: str) -> Cubin:
     status, log, image = _compiled(lib, text.source, arch, text.options)
     if not status:
         return Cubin(image, arch, log, resources(log))
+    raise _failed(lib, text, arch, log)
+
+
+def compile_ptx(text: KernelText, arch: str) -> str:
+    """The PTX that `compile_cubin` makes machine code of. Raises as it does."""
+    made = compile_cubin(text, arch)
+    lib = _library()
+    status, log, ptx = _compiled(lib, text.source, made.arch, text.options, "PTX")
+    if status:
+        raise _failed(lib, text, arch, log)
+    return ptx.decode(errors="replace").rstrip("\0")
+
+
+def _failed(lib: ctypes.CDLL, text: KernelText, arch: str, log: str) -> Failed:
+    """Why a text was not compiled."""
     if _BLAMES.search(log):
-        raise _refused(text, arch, log, "refuses")
+        return _refused(text, arch, log, "refuses")
     # what does not name a line of the text may be the machine's doing, which shows on any text
     failed, said, _ = _compiled(lib, _PROBE, arch, ())
     if failed:
-        raise fail("D120", f"NVRTC fails on every text: {_why(said)}", help=_ROOM)
-    raise _refused(text, arch, log, "fails on")
+        return fail("D120", f"NVRTC fails on every text: {_why(said)}", help=_ROOM)
+    return _refused(text, arch, log, "fails on")
 
 
-def _compiled(lib: ctypes.CDLL, source: str, arch: str, options: Sequence[str]) -> tuple[int, str, bytes]:
-    """NVRTC's status (0: it worked), its messages and ptxas's, the cubin. Raises Failed D120."""
+def _compiled(
+    lib: ctypes.CDLL, source: str, arch: str, options: Sequence[str], what: str = "CUBIN"
+) -> tuple[int, str, bytes]:
+    """NVRTC's status (0: it worked), its messages and ptxas's, the cubin or the PTX. Raises Failed D120."""
     words = [f"--gpu-architecture={arch}", "--ptxas-options=-v", *options]
     words += [f"-I{folder}" for folder in _include_folders()]
     program = ctypes.c_void_p()
@@ -94,7 +111,7 @@ def _compiled(lib: ctypes.CDLL, source: str, arch: str, options: Sequence[str]) 
         array = (ctypes.c_char_p * len(words))(*(w.encode() for w in words))
         status = lib.nvrtcCompileProgram(program, len(words), array)
         log = _fetched(lib, program, "ProgramLog").decode(errors="replace").replace("\0", "").strip()
-        return status, log, b"" if status else _fetched(lib, program, "CUBIN")
+        return status, log, b"" if status else _fetched(lib, program, what)
     finally:
         lib.nvrtcDestroyProgram(ctypes.byref(program))
 

@@ -2,21 +2,31 @@
 
 import json
 import re
+import sys
 import time
+from html import escape, unescape
 from html.parser import HTMLParser
 from math import prod
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
+from mdh.checker.run import check
 from mdh.cli.main import run
+from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.ir.plan import Plan
 from mdh.lower.run import lower
 from mdh.machine import load_machine
 from mdh.report.picture.banks import bank_accesses
+from mdh.report.picture.colours import LEXERS, coloured
 from mdh.report.picture.page import schedule_page
+from mdh.report.picture.stopped import stopped_before, stopped_html
+from mdh.schedule.model import Schedule
+from mdh.schedule.parser import parse_schedule
+from mdh.schedule.printer import print_schedule
 from mdh.source import Source
 from mdh.target.emit import emit
 from tests.report.test_ownership import cases, planned_texts
@@ -84,11 +94,32 @@ def test_every_line_of_code_has_a_step_and_every_step_a_line(large: Path) -> Non
     rows = re.findall(r'<span class=l(?: data-s="0\.(\d+)")?>(.*?)</span>', large.read_text())
     steps = [int(s) for s, _ in rows if s]
     assert set(steps) == set(range(len(stage["steps"])))
-    by_text = {text.strip(): int(s) for s, text in rows if s}
+    by_text = {re.sub("</?i[^>]*>", "", text).strip(): int(s) for s, text in rows if s}
     assert by_text["const int wrp_i = tid / 128;"] == 2
     assert by_text["for (int k_2 = 0; k_2 &lt; 128; ++k_2) {"] == 1
     assert by_text["__shared__ __align__(16) float A_SM[2104];"] == 1
     assert by_text["__align__(16) float B_RM[8];"] == 4
+
+
+def test_colours_change_no_character(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the text is, also where Pygments is not there."""
+    strange = [
+        'int a = 1; // <b>&"',
+        "/* over",
+        "two rows */ x = 'c'; \\",
+        "",
+        "#define X(a) \\",
+        "    a##b",
+        '"open',
+    ]
+    for language in LEXERS:
+        rows = coloured(strange, language)
+        assert [unescape(re.sub("</?i[^>]*>", "", row)) for row in rows] == strange
+        assert "<i class=c>" in rows[1] and "<i class=c>" in rows[2]
+    for name in [m for m in sys.modules if m.startswith("pygments")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pygments", None)
+    assert coloured(strange, "c") == [escape(row) for row in strange]
 
 
 @pytest.mark.parametrize(("pad", "worst"), [("", 32), ("@pad(1)", 1), ("@pad(2)", 2)])
@@ -118,6 +149,75 @@ def test_a_refused_schedule_shows_its_messages_in_place(
     caret = next(row for row in rows if "^^^^" in row)
     assert caret.index("^^^^") - len("2 ") == line.index("4096")
     assert "K104" in "".join(rows)
+
+
+def _refused(tmp_path: Path, rows: str, words: list[str] = LARGE[2]) -> str:
+    (tmp_path / "bad.mdh").write_text(f"target h200\n{rows}")
+    out = tmp_path / "bad.html"
+    file = str(ROOT / "inputs_c" / "matmul.c")
+    assert run(["explain", file, "--schedule", str(tmp_path / "bad.mdh"), "--html", str(out), *words]) == 1
+    return out.read_text()
+
+
+def test_a_refused_schedule_is_drawn_up_to_the_bad_step(tmp_path: Path) -> None:
+    """Memory entries that only later steps make legal do not stand in the way."""
+    text = _refused(
+        tmp_path,
+        """1: (de-)comp( 128, 128, ^ ) ( ^, ^ ; C:RM[1,2] ) ( BLK.y, BLK.x, ^ )
+2: (de-)comp( ^, ^, 8 ) ( A:SM[1,2], B:SM[1,2] ; ^ ) ( ^, ^, FOR.1 )
+3: (de-)comp( 8, 256, ^ ) ( ^, ^ ; ^ ) ( THR.y, THR.x, ^ )
+4: (de-)comp( 1, 1, 1 ) ( ^, ^ ; ^ ) ( FOR.2, FOR.3, FOR.1 )
+""",
+    )
+    (stage,) = json.loads(text.split('id="data">')[1].split("</script>")[0])["stages"]
+    assert [s["bad"] for s in stage["steps"]] == [False, False, True]
+    assert [s["layers"] for s in stage["steps"]] == [["BLK"], [], []]
+    assert "A:SM[1,2]" in stage["steps"][1]["text"]
+    assert stage["steps"][2]["facts"][0].startswith("K104: tile 256")
+    assert {d["step"] for dim in stage["dims"] for d in dim["digits"]} == {0, 1, 3}
+    assert 'class="undrawn"' in text and "4: (de-)comp(" in text
+
+
+def test_a_schedule_whose_first_step_is_bad_shows_what_it_would_split(tmp_path: Path) -> None:
+    text = _refused(tmp_path, "1: (de-)comp( 4096, ^, ^ ) ( ^, ^ ; ^ ) ( BLK.y, ^, ^ )\n")
+    (stage,) = json.loads(text.split('id="data">')[1].split("</script>")[0])["stages"]
+    assert [s["bad"] for s in stage["steps"]] == [True]
+
+
+def test_random_refused_schedules_are_drawn_or_left_out() -> None:
+    """Whatever is drawn is a legal plan of a beginning of each section."""
+    there, drawn = load_machine("a100"), 0
+    for seed in range(300, 360):
+        program = read_program(random_program(seed).source)
+        given = spoiled(parse_schedule(Source("s.mdh", random_schedule(program, there, seed))), Random(seed))
+        try:
+            check(program, given, there, "cuda")
+            continue
+        except Failed as failed:
+            diagnostics = failed.diagnostics
+        found = stopped_before(given, diagnostics, lambda s, p=program: check(p, s, there, "cuda"))
+        if found is None:
+            continue
+        drawn += 1
+        assert all(0 <= stop.drawn <= stop.bad for stop in found.stops.values())
+        html, stages = stopped_html(found, diagnostics)
+        for stage in json.loads(json.dumps(stages)):
+            assert sum(s["bad"] for s in stage["steps"]) <= 1
+            for dim in stage["dims"]:
+                assert sum(d["weight"] * (d["parts"] - 1) for d in dim["digits"]) + 1 >= dim["extent"]
+        assert html.count("<section") == len(stages)
+    assert drawn >= 10
+
+
+def spoiled(schedule: Schedule, rng: Random) -> Schedule:
+    """With one tile size that is too large, in the text."""
+    text = print_schedule(schedule)
+    sizes = list(re.finditer(r"comp\(\s*(\d+)|(?<=, )(\d+)(?=[, )])", text))
+    if not sizes:
+        return schedule
+    one = rng.choice(sizes)
+    n = 1 if one[1] else 2
+    return parse_schedule(Source("s.mdh", f"{text[: one.start(n)]}99999{text[one.end(n) :]}"))
 
 
 def test_open_holes_are_drawn_at_a_point_that_is_named(

@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 
+from mdh.assembly.hot import HotLoop
+from mdh.assembly.listing import Instruction
 from mdh.checker.run import check
 from mdh.cli.main import run
+from mdh.counters.counted import Counted, CounterValue
 from mdh.diagnostics import Failed
 from mdh.frontend.c.read import read_program
 from mdh.lower.run import lower
@@ -142,6 +145,56 @@ def test_steps_by_buttons_keys_and_clicks(page: Any) -> None:
         "[...document.querySelectorAll('.code .l')].find(l => l.textContent.includes('k_2 = 0')).click()"
     )
     assert _step(page) == 1
+
+
+def test_a_step_that_is_pointed_at_shows_its_lines(page: Any) -> None:
+    """In the list beside the text, and in the one beside the pictures."""
+    hot = "return [...document.querySelectorAll('.code .l.hot')].map(l => l.textContent.trim())"
+    for button in (".mini[data-mini='0.1']", ".steplist > li:nth-child(2)"):
+        page.execute_script(
+            f"document.querySelector(`{button}`).dispatchEvent(new PointerEvent('pointerenter'))"
+        )
+        assert any(line.startswith("for (int k_2 = 0;") for line in page.execute_script(hot))
+        page.execute_script(
+            f"document.querySelector(`{button}`).dispatchEvent(new PointerEvent('pointerleave'))"
+        )
+        assert page.execute_script(hot) == []
+    page.execute_script("document.querySelector(`.mini[data-mini='0.4']`).click()")
+    assert _step(page) == 4
+    seen = """const l = document.querySelector('.code .l.on').getBoundingClientRect();
+        const c = document.querySelector('.code').getBoundingClientRect();
+        return c.top <= l.top && l.bottom <= c.bottom"""
+    assert page.execute_script(seen)
+
+
+def test_the_hot_loop_shows_its_lines(driver: Any, tmp_path: Path) -> None:
+    """And the page says where the time goes, on a telephone too."""
+    page = tmp_path / "page.html"
+    one = Instruction("vfmadd231ps ymm3,ymm2,ymm1", 12)
+    loop = HotLoop("f", "a <CPU>", 0, (one, Instruction("jne 10 <f+0x1>", None)), 64)
+    counts = (
+        CounterValue("task-clock", 20.0, "ms"),
+        CounterValue("cycles", 6e7),
+        CounterValue("instructions", 1.2e8),
+    )
+    counted = Counted("perf", "a CPU", 3, 0.01, counts, "this processor does not count cache-misses")
+    plan = small_plan("warps")
+    module = lower(plan)
+    text = schedule_page(plan, module, emit(module, plan.program), hot=loop, counted=counted)
+    page.write_text(text, encoding="utf-8")
+    resize(driver, 390, 900)
+    show(driver, page)
+    driver.execute_script(
+        "document.querySelector('.asm .l[data-n]').dispatchEvent(new PointerEvent('pointerenter'))"
+    )
+    lines = "return [...document.querySelectorAll('.beside .code .l')].map(l => l.classList.contains('hot'))"
+    assert [n for n, lit in enumerate(driver.execute_script(lines), 1) if lit] == [12]
+    spent = driver.find_element("css selector", ".spent").text
+    assert "Not all counters: this processor does not count cache-misses." in spent
+    assert "2.00\ninstructions a cycle" in spent
+    assert "jne 10 <f+0x1>" in driver.find_element("css selector", ".asm").text
+    assert driver.execute_script("return document.documentElement.scrollWidth") <= 390
+    assert errors(driver) == []
 
 
 def test_hover_lights_the_same_unit_everywhere(page: Any) -> None:
@@ -341,6 +394,28 @@ def test_a_refused_schedule(driver: Any, tmp_path: Path) -> None:
     assert errors(driver) == []
     assert driver.find_element("css selector", "#K104").is_displayed()
     assert driver.execute_script("return document.documentElement.scrollWidth") <= 390
+
+
+def test_a_refused_schedule_begins_at_the_bad_step(driver: Any, tmp_path: Path) -> None:
+    """Its tile is whole, because nothing splits it; the steps before are walked through as ever."""
+    schedule, page = tmp_path / "bad.mdh", tmp_path / "page.html"
+    schedule.write_text(
+        "1: (de-)comp( 128, 128, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )\n"
+        "2: (de-)comp( ^, 256, ^ ) ( ^, ^ ; ^ ) ( ^, THR.x, ^ )\n"
+        "3: (de-)comp( 1, 1, 1 ) ( ^, ^ ; ^ ) ( ^, ^, ^ )\n"
+    )
+    words = [str(ROOT / "inputs_c" / "matmul.c"), "--schedule", str(schedule), "--machine", "h200", *LARGE[2]]
+    assert run(["explain", *words, "--html", str(page)]) == 1
+    resize(driver, 390, 900)
+    show(driver, page)
+    assert driver.find_element("css selector", ".count").text == "step 2 of 2"
+    cells = """return [...document.querySelectorAll('[data-picture="space"] .cell')]
+        .reduce((n, path) => n + path.getAttribute("d").split("M").length - 1, 0)"""
+    assert driver.execute_script(cells) == 1
+    driver.execute_script("mdhPage.views[0].go(0)")
+    assert driver.execute_script(cells) > 1
+    assert driver.execute_script("return document.documentElement.scrollWidth") <= 390
+    assert errors(driver) == []
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -7,6 +7,8 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
+from mdh.assembly.hot import HotLoop
+from mdh.counters.counted import Counted
 from mdh.hardware import Space
 from mdh.ir.kernel import Module
 from mdh.ir.plan import Plan
@@ -16,8 +18,11 @@ from mdh.report.html_style import document, facts_html
 from mdh.report.picture.bank_chart import banks_html
 from mdh.report.picture.banks import bank_accesses
 from mdh.report.picture.code import CodeLine, code_lines
+from mdh.report.picture.colours import coloured
+from mdh.report.picture.hot_loop import hot_html
 from mdh.report.picture.stage import StageView, stage_view
 from mdh.report.picture.tables import held_html, occupancy_html, traffic_html
+from mdh.report.picture.time_spent import time_html
 from mdh.report.picture.tour import tour
 from mdh.report.text import (
     bytes_text,
@@ -47,10 +52,17 @@ _BORROWED = (
 
 
 def schedule_page(
-    plan: Plan, module: Module, text: KernelText, notes: Sequence[str] = (), *, inside: bool = False
+    plan: Plan,
+    module: Module,
+    text: KernelText,
+    notes: Sequence[str] = (),
+    *,
+    inside: bool = False,
+    hot: HotLoop | None = None,
+    counted: Counted | None = None,
 ) -> str:
     """The whole page as text. notes: remarks at its top. inside: it is embedded in another page, which has
-    the script (`html_frame`)."""
+    the script (`html_frame`). hot, counted: what was asked for besides."""
     views = [None if stage.call else stage_view(plan, stage) for stage in plan.stages]
     told = explain_plan(plan, module)
     sizes = ", ".join(f"{name} {n}" for name, n in _sizes(plan))
@@ -69,13 +81,19 @@ def schedule_page(
             parts.append(f"<p class=note>stage {escape(report.entries.stage)}: {escape(report.call)}</p>")
         else:
             parts.append(_stage(n, view, report, plan, module, told))
-    parts.append(_code(code_lines(plan, text), text))
+    parts.append(time_html(plan, counted))
+    lines = code_lines(plan, text)
+    parts += [_code(lines, text, views), hot_html(hot, lines)]
     parts.append(f"<h2>Schedule</h2><pre>{escape(plan.text)}</pre>")
-    drawn = [v and asdict(v) for v in views]
-    data = json.dumps({"stages": drawn}, separators=(",", ":")).replace("<", "\\u003c")
     own = _BORROWED if inside else script()
-    parts.append(f'<script type="application/json" id="data">{data}</script><script>{own}</script>')
+    parts.append(f"{data_html([v and asdict(v) for v in views])}<script>{own}</script>")
     return document(f"{plan.program.name} on {plan.machine.name}", parts, asset("page.css"), ICON)
+
+
+def data_html(stages: Sequence[object]) -> str:
+    """The element from which the script takes what it draws."""
+    data = json.dumps({"stages": stages}, separators=(",", ":")).replace("<", "\\u003c")
+    return f'<script type="application/json" id="data">{data}</script>'
 
 
 def script() -> str:
@@ -133,13 +151,29 @@ def _facts(report: StageReport) -> str:
     return facts_html(facts)
 
 
-def _code(lines: Sequence[CodeLine], text: KernelText) -> str:
-    rows = []
-    for line in lines[:_CODE_LIMIT]:
+def _code(lines: Sequence[CodeLine], text: KernelText, views: Sequence[StageView | None]) -> str:
+    """The steps, and beside them the text, in which each line has its step."""
+    rows, shown = [], lines[:_CODE_LIMIT]
+    for line, html in zip(shown, coloured([x.text for x in shown], text.language), strict=True):
         mark = "" if line.step is None else f' data-s="{line.stage}.{line.step}"'
-        rows.append(f"<span class=l{mark}>{escape(line.text)}</span>")
+        rows.append(f"<span class=l{mark}>{html}</span>")
     left = len(lines) - _CODE_LIMIT
     more = f"<p class=note>{left:,} more lines: mdh compile -o writes them all.</p>" if left > 0 else ""
     said = f"{LANGUAGES[text.language].title}. Choose a line to see its step, or a step to see its lines."
     code = f"<pre class=code tabindex=0>{''.join(rows)}</pre>"
-    return f"<h2>Kernel</h2><p class=note>{said}</p>{code}{more}"
+    beside = f"<div class=beside>{_beside(views)}{code}</div>"
+    return f"<h2>Kernel</h2><p class=note>{said}</p>{beside}{more}"
+
+
+def _beside(views: Sequence[StageView | None]) -> str:
+    """The steps of all stages as buttons."""
+    drawn = [(n, view) for n, view in enumerate(views) if view is not None]
+    out = []
+    for n, view in drawn:
+        if len(views) > 1:
+            out.append(f"<p>{escape(view.name)}</p>")
+        for s, step in enumerate(view.steps):
+            kind = step.layers[0].lower() if step.layers else "loop"
+            said = escape(step.text) if step.text else f"{step.number}: single elements"
+            out.append(f'<button type=button class="mini {kind}" data-mini="{n}.{s}">{said}</button>')
+    return f'<nav class="minis js" aria-label="steps" hidden>{"".join(out)}</nav>'

@@ -6,17 +6,28 @@ from html import escape
 from mdh.diagnostics import Diagnostic, Label
 from mdh.printable import printable
 from mdh.report.html_style import document
-from mdh.report.picture.page import ICON, asset
+from mdh.report.picture.page import ICON, asset, data_html, script
+from mdh.report.picture.stopped import Stopped, stopped_html
 from mdh.source import Source
 from mdh.wording import plural
 
 
-def refused_page(title: str, sources: Sequence[Source], diagnostics: Sequence[Diagnostic]) -> str:
-    """sources: the texts to show whole, in this order. Messages without a place in them are at the top."""
-    lead = f"{plural(len(diagnostics), 'message')}: the schedule is not legal, so nothing is drawn."
+def refused_page(
+    title: str,
+    sources: Sequence[Source],
+    diagnostics: Sequence[Diagnostic],
+    stopped: Stopped | None = None,
+) -> str:
+    """sources: the texts to show whole, in this order. Messages without a place in them are at the top.
+    stopped: what can be drawn of the schedule."""
+    pictures, data = ("", []) if stopped is None else stopped_html(stopped, diagnostics)
+    drawn = "what comes before is drawn" if pictures else "so nothing is drawn"
+    lead = f"{plural(len(diagnostics), 'message')}: the schedule is not legal, {drawn}."
     parts = [f"<h1>{escape(title)}</h1><p class=lead>{escape(lead)}</p>"]
     parts += [_message(d) for d in diagnostics if not any(x.span.source in sources for x in d.labels)]
     parts += [_text(source, diagnostics) for source in sources]
+    if pictures:
+        parts += [pictures, f"{data_html(data)}<script>{script()}</script>"]
     return document(title, parts, asset("page.css"), ICON)
 
 

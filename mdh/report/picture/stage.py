@@ -109,12 +109,13 @@ class HeldView:
 @dataclass(frozen=True, slots=True)
 class StepView:
     """`number`: 1-based, in text order; `text` empty for the implied last step. facts: what it does, a line a
-    fact. layers: core layers that take its parts."""
+    fact. layers: core layers that take its parts. bad: the checker refused it, so that it splits nothing."""
 
     number: int
     text: str
     layers: tuple[str, ...]
     facts: tuple[str, ...]
+    bad: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """The steps of a stage beside its pictures, which the page's script makes interactive."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 
 from mdh.hardware import Space
@@ -14,11 +16,22 @@ _BAR = (
 )
 
 
-def tour(view: StageView) -> str:
-    """The steps, and a picture of the first part of each for pages without scripts."""
+@dataclass(frozen=True, slots=True)
+class Later:
+    """A step that is not drawn. facts: why, and what is said of it. bad: the checker refused it."""
+
+    number: int
+    text: str
+    facts: tuple[str, ...]
+    bad: bool
+
+
+def tour(view: StageView, later: Sequence[Later] = ()) -> str:
+    """The steps, and a picture of the first part of each for pages without scripts. later: steps that stand
+    below them."""
     controls = '<div class="bar controls js" hidden></div><p class="who js" aria-live="polite" hidden></p>'
     right = f"{controls}{_pictures(view)}{_legend(view)}"
-    sides = f"<div>{_steps(view)}</div><div>{right}</div>"
+    sides = f"<div>{_steps(view, later)}</div><div>{right}</div>"
     return f"<p class=note>{_what(view)}</p><div class=tour>{_BAR}<div class=explore>{sides}</div></div>"
 
 
@@ -36,15 +49,19 @@ def _what(view: StageView) -> str:
     return escape(" ".join(said))
 
 
-def _steps(view: StageView) -> str:
+def _steps(view: StageView, later: Sequence[Later]) -> str:
     rows = []
     for s, step in enumerate(view.steps):
-        kind = step.layers[0].lower() if step.layers else "loop"
+        kind = "bad" if step.bad else step.layers[0].lower() if step.layers else "loop"
         implied = "parts of an atom" if any("inside an atom" in f for f in step.facts) else "single elements"
         said = escape(step.text) if step.text else f"{step.number}: {implied} (implied)"
         facts = "".join(f"<li>{escape(fact)}" for fact in step.facts)
         button = f'<button type=button class=step data-step="{s}">{said}</button>'
         rows.append(f'<li class="{kind}">{button}<ul>{facts}</ul>')
+    for row in later:
+        facts = "".join(f"<li>{escape(fact)}" for fact in row.facts)
+        said = f"<p class=step>{escape(row.text)}</p><ul>{facts}</ul>"
+        rows.append(f'<li class="{"bad" if row.bad else "undrawn"}">{said}')
     return f"<ol class=steplist>{''.join(rows)}</ol>"
 
 

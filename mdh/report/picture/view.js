@@ -27,9 +27,13 @@ class View {
       section.querySelectorAll(which).forEach(b => b.addEventListener("click", () => then(b.dataset)));
     onClick("[data-go]", data => this.go(this.step + Number(data.go)));
     onClick("button.step", data => this.go(Number(data.step)));
+    section.querySelectorAll("button.step").forEach(b => hot(b.parentNode, `${number}.${b.dataset.step}`));
     this.controls(section.querySelector(".controls"));
-    this.go(0);
+    this.go(this.first());
   }
+
+  /** Where the page begins: at the step that was refused, if there is one. */
+  first() { return Math.max(0, this.stage.steps.findIndex(step => step.bad)); }
 
   controls(bar) {
     const scopes = ["part", ...this.stage.layers];
@@ -93,11 +97,13 @@ class View {
     this.section.querySelector(".count").textContent = `step ${this.step + 1} of ${count}`;
     this.section.querySelectorAll(".steplist > li").forEach((li, n) => {
       li.classList.toggle("on", n === this.step);
-      li.querySelector("button").setAttribute("aria-current", n === this.step ? "step" : "false");
+      li.querySelector("button")?.setAttribute("aria-current", n === this.step ? "step" : "false");
     });
     document.querySelectorAll(".code .l.on").forEach(l => l.classList.remove("on"));
     const mine = document.querySelectorAll(`.code .l[data-s="${this.number}.${this.step}"]`);
     mine.forEach(l => l.classList.add("on"));
+    document.querySelectorAll(".mini").forEach(b =>
+      b.setAttribute("aria-current", b.dataset.mini === `${this.number}.${this.step}` ? "step" : "false"));
     const said = this.section.querySelector(".steplist .on button").textContent;
     this.section.querySelector(".now").textContent = said;
     current = this;
@@ -181,14 +187,44 @@ function choose(bar, name, options, value, then) {
   select.addEventListener("change", () => then(select.value));
 }
 
+/** The lines of a step stand out while `node` is pointed at. */
+function hot(node, key) {
+  const lines = document.querySelectorAll(`.code .l[data-s="${key}"]`);
+  const light = on => lines.forEach(line => line.classList.toggle("hot", on));
+  node.addEventListener("pointerenter", () => light(true));
+  node.addEventListener("pointerleave", () => light(false));
+}
+
 let current = null;
 // a stage that a library computes has no picture
 const views = DATA.stages.map((stage, n) => stage && new View(n, document.getElementById(`stage-${n}`)));
-views.find(Boolean)?.go(0);
+const opened = views.find(Boolean);
+opened?.go(opened.first());
 document.querySelectorAll(".code .l[data-s]").forEach(line => line.addEventListener("click", () => {
   const [n, s] = line.dataset.s.split(".").map(Number);
   views[n].go(s);
 }));
+document.querySelectorAll(".minis").forEach(node => { node.hidden = false; });
+document.querySelectorAll(".mini").forEach(button => {
+  const key = button.dataset.mini, [n, s] = key.split(".").map(Number);
+  hot(button, key);
+  button.addEventListener("click", () => {
+    views[n].go(s);
+    const line = document.querySelector(`.code .l[data-s="${key}"]`), code = document.querySelector(".code");
+    if (line) code.scrollTo({ top: line.offsetTop - code.clientHeight / 3 });
+  });
+});
+document.querySelectorAll(".code .l[data-s]").forEach(line => {
+  const mini = document.querySelector(`.mini[data-mini="${line.dataset.s}"]`);
+  line.addEventListener("pointerenter", () => mini?.classList.add("hot"));
+  line.addEventListener("pointerleave", () => mini?.classList.remove("hot"));
+});
+const rows = document.querySelectorAll(".beside .code .l");
+document.querySelectorAll(".asm .l[data-n]").forEach(line => {
+  const light = on => rows[line.dataset.n - 1]?.classList.toggle("hot", on);
+  line.addEventListener("pointerenter", () => light(true));
+  line.addEventListener("pointerleave", () => light(false));
+});
 document.addEventListener("keydown", event => {
   if (event.altKey || event.ctrlKey || event.metaKey) return;
   if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;

@@ -138,6 +138,7 @@ def progress(run: Run) -> RunProgress:
         baseline=seconds_of(run.baseline),
         total=run.goal.seconds,
         trials=run.goal.trials,
+        earlier=run.earlier,
     )
 
 
