@@ -1,13 +1,14 @@
 """Diagnostics are data: a code, one sentence, labelled places, help. They are printed as text or JSON."""
 
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from pathlib import Path
 from typing import Any
 
 from mdh.passwords import masked
-from mdh.printable import one_line, printable
+from mdh.printable import cells, one_line, printable
 from mdh.source import Span
 
 
@@ -16,6 +17,19 @@ class Severity(StrEnum):
     WARNING = "warning"
     ERROR = "error"
     BUG = "internal error"
+
+
+class Accent(Enum):
+    """What a piece of a printed diagnostic is, besides its severity."""
+
+    HEADLINE = auto()
+    FRAME = auto()
+    NOTE = auto()
+    HELP = auto()
+
+
+Paint = Callable[[str, Accent | Severity], str]
+"""A text in the style of its part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +94,30 @@ def internal_error(error: Exception) -> Failed:
     return fail("B101", f"internal error: {type(error).__name__} at {where}: {error}")
 
 
-def render_text(diagnostic: Diagnostic) -> str:
+def _plain(text: str, _accent: Accent | Severity) -> str:
+    return text
+
+
+def render_text(diagnostic: Diagnostic, paint: Paint = _plain, columns: int | None = None) -> str:
     """The headline, then each labelled line with carets, then notes and help; ends in a newline. Control
-    characters are escaped, and newlines too where the text is one line."""
-    out = [f"{diagnostic.severity}[{diagnostic.code}]: {_line(diagnostic.headline)}"]
-    for label in diagnostic.labels:
-        out.extend(_excerpt(label))
-    out.extend(f"  = note: {printable(note)}" for note in diagnostic.notes)
+    characters are escaped, and newlines too where the text is one line. paint: styles a piece by what it is.
+    columns: of the terminal; None where lines may have any length."""
+    head = paint(f"{diagnostic.severity}[{diagnostic.code}]", diagnostic.severity)
+    out = [f"{head}{paint(f': {_line(diagnostic.headline)}', Accent.HEADLINE)}"]
+    for number, label in enumerate(diagnostic.labels):
+        out.extend(_excerpt(label, paint, diagnostic.severity if number == 0 else Severity.NOTE, columns))
+    equals = paint("=", Accent.FRAME)
+    out.extend(f"  {equals} {paint('note:', Accent.NOTE)} {printable(note)}" for note in diagnostic.notes)
     if diagnostic.help:
-        out.append(f"  = help: {printable(diagnostic.help)}")
+        out.append(f"  {equals} {paint('help:', Accent.HELP)} {printable(diagnostic.help)}")
     return "\n".join(out) + "\n"
 
 
-def _excerpt(label: Label) -> list[str]:
+_WIDEST, _NARROWEST = 160, 20
+"""Characters of a line of the user's text that are shown."""
+
+
+def _excerpt(label: Label, paint: Paint, role: Severity, columns: int | None) -> list[str]:
     span = label.span
     line, column = span.line, span.column
     text = span.source.line(line)
@@ -103,21 +128,23 @@ def _excerpt(label: Label) -> list[str]:
         if told[:end] != text[:end]:
             start, end = (start if told[:start] == text[:start] else 0), len(told)
         text = told
-    window = max(0, start - 60) if len(text) > 160 else 0
-    shown = text[window : window + 160].replace("\t", " ")
+    gutter = " " * len(str(line))
+    room = _WIDEST if columns is None else min(_WIDEST, max(_NARROWEST, columns - len(gutter) - 4))
+    window = max(0, start - room * 3 // 8) if len(text) > room else 0
+    shown = text[window : window + room].replace("\t", " ")
     width = max(1, end - start)
     width = min(width, max(1, len(shown) - (start - window)))
-    gutter = " " * len(str(line))
     # escaped in pieces, so that the carets stand below what is shown of the span
     before, behind = start - window, start - window + width
     pieces = [printable(piece) for piece in (shown[:before], shown[before:behind], shown[behind:])]
-    carets = " " * len(pieces[0]) + "^" * max(1, len(pieces[1]))
-    tail = f" {_line(label.message)}" if label.message else ""
+    carets = paint("^" * max(1, cells(pieces[1])), role)
+    tail = f" {paint(_line(label.message), role)}" if label.message else ""
+    bar = paint("|", Accent.FRAME)
     return [
-        f"{gutter}--> {one_line(span.source.name)}:{line}:{column}",
-        f"{gutter} |",
-        f"{line} | {''.join(pieces)}",
-        f"{gutter} | {carets}{tail}",
+        f"{gutter}{paint('-->', Accent.FRAME)} {one_line(span.source.name)}:{line}:{column}",
+        f"{gutter} {bar}",
+        f"{paint(str(line), Accent.FRAME)} {bar} {''.join(pieces)}",
+        f"{gutter} {bar} {' ' * cells(pieces[0])}{carets}{tail}",
     ]
 
 

@@ -11,6 +11,7 @@ name that are not UTF-8 (`\\xff`).
 import re
 import shlex
 from typing import TextIO
+from unicodedata import combining, east_asian_width
 
 _DIRECTION = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _HIDDEN = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029{_DIRECTION}\ud800-\udfff]")
@@ -50,6 +51,13 @@ def fitting(text: str, stream: TextIO) -> str:
     """The text, with the characters escaped that the stream's encoding does not have."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def cells(text: str) -> int:
+    """The columns that a terminal needs for a line: two for a wide character, none for a combining one."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def _spelled(found: re.Match[str]) -> str:

@@ -66,7 +66,7 @@ def shipped_program(path: str) -> Example | None:
 
 def read_schedule_text(path: str) -> Source:
     """The text of a schedule; `matmul/h200/base` is the shipped one of that name, where no file has it.
-    Raises Failed F101 to F105."""
+    Raises Failed F101 to F105, F120 for a program."""
     shipped = schedule_called(path)
     if shipped is not None and _is_no_file(path):
         return Source(path, shipped.text)
@@ -74,6 +74,9 @@ def read_schedule_text(path: str) -> Source:
         near = near_schedules(path)
         told = [f"mdh comes with {', '.join(f'`{n}`' for n in near)}"] if near else []
         raise fail("F101", f"no file `{path}`", help="; ".join([*_nearby(path), *told]))
+    if Path(path).suffix in PROGRAMS and os.path.isfile(path):
+        hint = f"give the program first, then the schedule: {path} --schedule S.mdh"
+        raise fail("F120", f"`{path}` is a program, and this is the place of a schedule", help=hint)
     return read_text(path, limit=SCHEDULE_LIMIT)
 
 

@@ -113,6 +113,15 @@ def broken_links(site: Path) -> Iterator[str]:
                 yield f"{path.relative_to(site)}: {target} leads nowhere"
 
 
+COVERED = """
+    return [...document.querySelectorAll(".md-code__nav")].filter(nav => {
+      const button = nav.getBoundingClientRect();
+      const code = nav.parentElement.querySelector("code").getBoundingClientRect();
+      return button.width > 0 && code.right > button.left && code.bottom > button.top;
+    }).length;"""
+"""Counts the buttons that lie on the text that they copy."""
+
+
 def walked(site: Path) -> list[str]:
     """The pages that the browser opens."""
     pages = sorted(p.relative_to(site).as_posix() for p in site.rglob("*.html"))
@@ -146,6 +155,8 @@ def _looked_at(driver: Any, page: str, width: int, dark: bool) -> Iterator[str]:
     wide = driver.execute_script("return document.documentElement.scrollWidth")
     if wide > width:
         yield f"{page} is {wide} pixels wide in {width}"
+    if covered := driver.execute_script(COVERED):
+        yield f"{page}: {covered} copy buttons stand on code"
     shown = driver.execute_script("return document.body.dataset.mdColorScheme")
     if shown not in (None, "slate" if dark else "default"):
         yield f"{page} has the colours `{shown}` where the reader prefers {'dark' if dark else 'light'}"

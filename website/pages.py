@@ -48,6 +48,8 @@ STYLE = """.md-grid { max-width: 78rem; }
 .md-typeset table:not([class]) { font-size: .7rem; }
 .md-typeset table:not([class]) td, .md-typeset table:not([class]) th { padding: .4em .7em; min-width: 0; }
 .md-typeset pre > code { font-size: .68rem; }
+.md-typeset .highlight pre { background-color: var(--md-code-bg-color); }
+.md-typeset .highlight pre > code { margin-right: 1.9rem; }
 """
 
 

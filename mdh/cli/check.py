@@ -9,15 +9,16 @@ import typer
 
 from mdh.checker.subject import at
 from mdh.cli import options as opt
-from mdh.cli.command_line import CommandLine
+from mdh.cli.command_line import CommandLine, Format
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import demand_own, keep_inputs, moved, read_schedule, write_text
+from mdh.cli.formats import show_sarif
 from mdh.cli.job import load_program, load_schedule, make_plan, plan_of, say_default, schedule_words
 from mdh.cli.options import Request, Warned
 from mdh.cli.tables import default_table, table_plans, table_text
 from mdh.cli.trace import STAGES, Trace
 from mdh.cli.values import parse_sets
-from mdh.cli.warned import warn
+from mdh.cli.warned import remedies, warn
 from mdh.cli.watch import WATCH, watch
 from mdh.diagnostics import Diagnostic, Failed, render_json
 from mdh.fixing import Fixed, fixed
@@ -60,6 +61,7 @@ def check(
     no_warnings: opt.NoWarningsOpt = False,
     warnings: opt.WarnOpt = None,
     json: opt.JsonOpt = False,
+    format: opt.FormatOpt = None,
     dump: opt.DumpOpt = None,
     time: opt.TimeOpt = False,
 ) -> None:
@@ -106,6 +108,8 @@ def _check_one(
         _write(request, output, checked.plan.text)
     if json:
         show_json(_as_json(checked, found, changed))
+    elif line.format is Format.SARIF:
+        show_sarif(found, remedies(request, checked.plan, found))
     else:
         show(_text(checked) if changed is None or in_place else changed.text)
 
@@ -125,6 +129,8 @@ def _check_table(
         rows = [_as_json(one.checked, f, None) for one, f in zip(plans, found, strict=True)]
         cases = [{"over": ranges_text(p.case), **_case_json(row)} for p, row in zip(plans, rows, strict=True)]
         show_json(ok("check", table=True, cases=cases))
+    elif line.format is Format.SARIF:
+        show_sarif([d for one in found for d in one])
     else:
         show("".join(f"{one.name}: {_text(one.checked)}" for one in plans))
 
@@ -145,6 +151,9 @@ def _demand_schedule(request: Request, *, fix: bool, in_place: bool) -> None:
     written back."""
     if fix and request.schedule is None:
         raise request.line.fail("F107", "--fix needs a schedule", "--fix", help="add --schedule S.mdh")
+    if fix and not in_place and request.line.format is Format.SARIF:
+        headline = "--fix prints a schedule, and --format sarif a log"
+        raise request.line.fail("F107", headline, "--fix", help="add --in-place")
     if in_place and not fix:
         hint = "add --fix, which says what is written"
         raise request.line.fail("F107", "--in-place needs --fix", "--in-place", help=hint)

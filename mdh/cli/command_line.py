@@ -6,6 +6,7 @@ A password is in `words` only. In the Source, which messages, records and report
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum, auto
 from functools import cached_property
 from typing import TypeVar
 
@@ -19,6 +20,18 @@ T = TypeVar("T")
 NAME = "<command line>"
 QUIET = ("-q", "--quiet")
 SERVE = "--serve"
+
+
+FORMAT = "--format"
+
+
+class Format(StrEnum):
+    """How diagnostics are printed."""
+
+    TEXT = auto()
+    JSON = auto()
+    SARIF = auto()
+    GITHUB = auto()
 
 
 @dataclass(frozen=True)
@@ -38,6 +51,11 @@ class CommandLine:
         return sys.stdin.buffer.read(max(C_LIMIT, SCHEDULE_LIMIT) + 1)
 
     @cached_property
+    def remarked(self) -> set[str]:
+        """The words that a remark was made about; a command may read them several times."""
+        return set()
+
+    @cached_property
     def _masked(self) -> tuple[str, ...]:
         return tuple(masked_word(w, place=p) for w, p in zip(self.words, places(self.words), strict=True))
 
@@ -51,8 +69,16 @@ class CommandLine:
 
     @property
     def json(self) -> bool:
-        """Whether `--json` was given; needed before any command has read its options."""
-        return "--json" in self.words
+        """Whether JSON is asked for; needed before any command has read its options."""
+        return self.format is Format.JSON
+
+    @property
+    def format(self) -> Format:
+        """What `--json` or the last `--format` says; TEXT for a name that is none."""
+        words = _options(self.words)
+        given = [value for _, value in formats(words)]
+        named = given[-1] if given else ""
+        return Format.JSON if "--json" in words else Format(named) if named in list(Format) else Format.TEXT
 
     @property
     def quiet(self) -> bool:
@@ -106,6 +132,18 @@ class CommandLine:
 def _options(words: Sequence[str]) -> Sequence[str]:
     """The words in front of `--`, after which all are names."""
     return words[: words.index("--")] if "--" in words else words
+
+
+def formats(words: Sequence[str]) -> list[tuple[int, str]]:
+    """The values of `--format`, each with the number of the word that holds it."""
+    out = []
+    for n, word in enumerate(words):
+        option, equals, value = word.partition("=")
+        if option == FORMAT and equals:
+            out.append((n, value))
+        elif option == FORMAT:
+            out.append((n + 1, words[n + 1] if n + 1 < len(words) else ""))
+    return out
 
 
 def without_quiet(words: Sequence[str]) -> list[str]:

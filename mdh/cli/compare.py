@@ -10,6 +10,7 @@ import typer
 from mdh.cli import completion
 from mdh.cli import options as opt
 from mdh.cli.command_line import CommandLine
+from mdh.cli.compare_live import doing
 from mdh.cli.compare_words import CompareWords, task_of
 from mdh.cli.console import ending, log, ok, show, show_json
 from mdh.cli.exit_codes import NOTHING_VALID, WRONG_RESULT
@@ -48,8 +49,14 @@ DevicesOpt = Annotated[
 ]
 MachinesOpt = Annotated[
     list[str] | None,
-    typer.Option("--machine", "-m", metavar="NAME", help="A machine elsewhere: recorded or estimated times."),
-]  # fmt: skip
+    typer.Option(
+        "--machine",
+        "-m",
+        metavar="NAME",
+        help="A machine elsewhere: recorded or estimated times.",
+        autocompletion=completion.machines,
+    ),
+]
 RecordsOpt = Annotated[
     list[str] | None,
     typer.Option("--records", metavar="PLACE", help="Folders and records of tunings. Default: this folder."),
@@ -134,7 +141,7 @@ def compare(
 
 async def _run(task: Task, interrupt: Interrupt) -> Comparison:
     with on_signals(interrupt, partial(ending, done="measured")):
-        return await compared(task, interrupt, log, live)
+        return await compared(task, interrupt, log, live, doing)
 
 
 def _exit(found: Comparison) -> int:

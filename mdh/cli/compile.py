@@ -6,14 +6,15 @@ from pathlib import Path
 import typer
 
 from mdh.cli import options as opt
-from mdh.cli.command_line import CommandLine
+from mdh.cli.command_line import CommandLine, Format
 from mdh.cli.console import log, ok, show, show_json
 from mdh.cli.files import keep_inputs, keep_others, write_text
+from mdh.cli.formats import show_sarif
 from mdh.cli.job import defines_of, load_program, load_schedule, make_kernel, plan_of, say_default
 from mdh.cli.options import Request, Warned
 from mdh.cli.tables import default_table, table_plans, table_text
 from mdh.cli.trace import Trace
-from mdh.cli.warned import warn
+from mdh.cli.warned import remedies, warn
 from mdh.diagnostics import render_json
 from mdh.schedule.cases import Table, ranges_text, table_of
 from mdh.target.dispatch import Version, as_version, dispatch_folder
@@ -43,6 +44,7 @@ def compile(
     no_warnings: opt.NoWarningsOpt = False,
     warnings: opt.WarnOpt = None,
     json: opt.JsonOpt = False,
+    format: opt.FormatOpt = None,
     dump: opt.DumpOpt = None,
     time: opt.TimeOpt = False,
 ) -> None:
@@ -74,6 +76,8 @@ def compile(
         said = {"default": bool(checked.derived), "default_stages": list(checked.derived)}
         done = {"folder": output, "files": sorted(files), **said, "source": text.source}
         show_json(ok("compile", **done, warnings=warnings_json))
+    elif line.format is Format.SARIF:
+        show_sarif(found, remedies(request, checked.plan, found))
     elif output is None:
         show(text.source)
     else:
@@ -103,6 +107,8 @@ def _compile_table(request: Request, trace: Trace, table: Table, output: str | N
         show_json(
             ok("compile", table=True, folder=output, files=sorted(files), cases=rows, warnings=warnings)
         )
+    elif request.line.format is Format.SARIF:
+        show_sarif(found)
     elif output is None:
         show("\n".join(f"// {p.name}\n{v.text.source}" for p, v in zip(plans, versions, strict=True)))
     else:

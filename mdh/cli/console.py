@@ -18,6 +18,7 @@ from typing import Any, TextIO
 import typer
 
 from mdh.cli.exit_codes import BROKEN_PIPE
+from mdh.cli.terminal import coloured, columns, paint
 from mdh.diagnostics import Diagnostic, Failed, fail, render_text
 from mdh.printable import fitting, json_text, printable
 
@@ -55,7 +56,7 @@ def show(text: str) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         # the reader has gone (`mdh … | head`): nothing to report
-        _discard_output()
+        discard_output()
         raise typer.Exit(BROKEN_PIPE) from None
     except OSError as error:
         raise lost_output(error) from error
@@ -70,11 +71,11 @@ def clear_screen() -> None:
 
 def lost_output(error: OSError) -> Failed:
     """F118 for an error of writing to stdout. Nothing more is written to it."""
-    _discard_output()
+    discard_output()
     return _unwritten(error.strerror or str(error))
 
 
-def _discard_output() -> None:
+def discard_output() -> None:
     """Discards buffered output. The interpreter would flush it at its end, which would fail once more."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -129,10 +130,15 @@ def ending(number: signal.Signals, done: str) -> None:
 
 def note(text: str) -> None:
     """Prints text on stderr with its newlines."""
+    _note(printable(text))
+
+
+def _note(text: str) -> None:
+    """Prints on stderr what is printable, or coloured."""
     if sys.stderr is None:
         return
     try:
-        sys.stderr.write(fitting(printable(text), sys.stderr))
+        sys.stderr.write(fitting(text, sys.stderr))
         sys.stderr.flush()
     except BrokenPipeError:
         raise typer.Exit(BROKEN_PIPE) from None
@@ -141,7 +147,8 @@ def note(text: str) -> None:
 def report(diagnostics: Iterable[Diagnostic]) -> None:
     """Prints diagnostics on stderr, with blank lines between them. If there are many, the first ones."""
     shown, left = capped(tuple(diagnostics), MOST_SHOWN)
-    note("\n".join(render_text(d) for d in shown))
+    style = {"paint": paint} if coloured(sys.stderr) else {}
+    _note("\n".join(render_text(d, columns=columns(sys.stderr), **style) for d in shown))
     if left:
         more = "errors are" if left > 1 else "error is"
         log(f"{left:,} more {more} not shown; --json lists up to {MOST_IN_JSON:,}")

@@ -3,6 +3,7 @@
 import re
 from importlib import import_module
 from shutil import get_terminal_size
+from textwrap import TextWrapper
 from typing import Annotated, Any
 
 import typer
@@ -19,7 +20,8 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 _SIZE = re.compile(r"^#define (\w+) (\w+)$", re.MULTILINE)
 _LEAST = 24
-"""Characters of what a program computes, however narrow the terminal is."""
+"""Characters of a column for what a program computes. A narrower terminal shows it below the name."""
+_NARROWEST = 12
 NameArg = Annotated[
     str | None,
     typer.Argument(
@@ -54,20 +56,38 @@ def examples(ctx: typer.Context, name: NameArg = None, json: JsonOpt = False) ->
 
 def _list_text(columns: int) -> str:
     groups = [e for e in shipped() if "/" not in e.name], [e for e in shipped() if "/" in e.name]
-    rows = ["program, what it computes, and the machines with schedules by hand; others get the default one"]
+    head = "program, what it computes, and the machines with schedules by hand; others get the default one"
+    rows = _wrapped(head, columns)
     for group in groups:
         rows.append("")
         wide = max((len(e.name) for e in group), default=0)
         far = max((len(" ".join(e.machines)) for e in group), default=0)
-        room = max(_LEAST, columns - wide - far - 6)
+        room = columns - wide - far - 6
+        beside = room >= _LEAST
         for e in group:
-            about = e.about if len(e.about) <= room else f"{e.about[: room - 1].rstrip()}…"
-            rows.append(f"  {e.name:{wide}}  {about:{room}}  {' '.join(e.machines)}".rstrip())
-    rows += [
-        "",
-        "mdh run NAME runs one, mdh examples NAME shows one, mdh new NAME makes a folder of your own.",
-    ]
+            rows += _beside(e, wide, room) if beside else _below(e, columns)
+    foot = "mdh run NAME runs one, mdh examples NAME shows one, mdh new NAME makes a folder of your own."
+    rows += ["", *_wrapped(foot, columns)]
     return "\n".join(rows) + "\n"
+
+
+def _beside(e: Example, wide: int, room: int) -> list[str]:
+    """A row of a table: name, what it computes in a column of `room` characters, machines."""
+    first, *rest = _wrapped(e.about, room) or [""]
+    row = f"  {e.name:{wide}}  {first:{room}}  {' '.join(e.machines)}".rstrip()
+    return [row, *(f"  {'':{wide}}  {text}" for text in rest)]
+
+
+def _below(e: Example, columns: int) -> list[str]:
+    """The same for a terminal that has no room for columns."""
+    room = max(_NARROWEST, columns - 4)
+    texts = [*_wrapped(e.about, room), *_wrapped(" ".join(e.machines), room)]
+    return [f"  {e.name}", *(f"    {text}" for text in texts)]
+
+
+def _wrapped(text: str, room: int) -> list[str]:
+    """Lines of at most `room` characters, as far as words are not longer."""
+    return TextWrapper(room, break_long_words=False, break_on_hyphens=False).wrap(text)
 
 
 def _one_text(one: Example) -> str:

@@ -187,6 +187,8 @@ def _explain_plan(
         more = {} if hot is None else {"hot_loop": hot_json(hot)}
         more |= {} if counted is None else {"counters": counted_json(counted)}
         show_json(ok("explain", **as_json(explain_plan(plan, module)), schedule=plan.text, **more))
+    elif (svg is not None or html is not None) and not looked.any:
+        show("".join(f"{path}\n" for path in (html, svg) if path is not None))
     else:
         said = [plan_text(plan, module), *([hot_text(hot)] if hot is not None else [])]
         show("\n".join([*said, *([counted_text(counted)] if counted is not None else [])]))

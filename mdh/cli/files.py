@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mdh.cli.command_line import CommandLine, at_word
+from mdh.cli.command_line import CommandLine, at_span, at_word
 from mdh.cli.console import log
 from mdh.diagnostics import Failed
 from mdh.folders import followed, replace_whole
@@ -44,7 +44,7 @@ def read_schedule(line: CommandLine, path: str) -> Source:
     new = moved(path)
     if new != path:
         log(f"`{path}` is now `{new}`; its old path goes with release 0.2")
-    return at_word(line, path, lambda: read_schedule_text(new))
+    return at_span(line.span_of(path, last=True), lambda: read_schedule_text(new))
 
 
 def moved(path: str) -> str:

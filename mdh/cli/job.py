@@ -10,7 +10,7 @@ from mdh.cli.console import log
 from mdh.cli.files import read_program, read_schedule
 from mdh.cli.options import Request
 from mdh.cli.trace import Trace
-from mdh.cli.values import at_define, parse_defines, parse_sets
+from mdh.cli.values import at_define, parse_defines, parse_sets, project_machine, say_ones
 from mdh.device.api import open_device
 from mdh.device.faults import faults_of
 from mdh.device.machines import machine_called
@@ -50,6 +50,7 @@ def load_program(request: Request, trace: Trace, ranges: Sequence[OpenSize] = ()
     line = request.line
     source = read_program(line, request.file)
     defines = defines_of(request)
+    say_ones(line, request.defines, source)
     for word in request.allow:
         at_word(line, word, partial(consented, (word,)))
     return at_define(
@@ -114,6 +115,8 @@ def choose_machine(request: Request, schedule: Schedule | None) -> Machine:
     if schedule is not None and schedule.target is not None:
         name, place = schedule.target, schedule.places.get("target")
         return _told(at_span(place, lambda: machine_called(name, request.target)), request)
+    if (said := project_machine()) is not None and (named := said.machine) is not None:
+        return _told(at_span(said.at("machine"), lambda: machine_called(named, request.target)), request)
     # a file that is not there is the graver mistake
     read_program(line, request.file)
     names = ", ".join(machine_names())

@@ -17,10 +17,19 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from mdh.cli.command_line import SERVE, CommandLine, with_port, without_quiet
-from mdh.cli.console import MOST_IN_JSON, capped, lost_output, remarks, report, show, show_json
+from mdh.cli.command_line import SERVE, CommandLine, Format, formats, with_port, without_quiet
+from mdh.cli.console import (
+    MOST_IN_JSON,
+    capped,
+    discard_output,
+    lost_output,
+    remarks,
+    report,
+    show,
+    show_json,
+)
 from mdh.cli.crash import save_crash
-from mdh.cli.exit_codes import INTERRUPTED, OK, exit_code
+from mdh.cli.exit_codes import BROKEN_PIPE, INTERRUPTED, OK, exit_code
 from mdh.cli.options import CONSTANTS
 from mdh.cli.process_title import hide_passwords
 from mdh.diagnostics import Failed, render_json
@@ -113,7 +122,7 @@ def _run(line: CommandLine, words: Sequence[str]) -> int:
     """Runs the command and returns the exit code. Raises MemoryError."""
     try:
         outcome = get_command(app).main(
-            _with_arrays(line, without_quiet(_with_program(line, words))) or ["--help"],
+            _with_arrays(line, _with_format(line, without_quiet(_with_program(line, words)))) or ["--help"],
             prog_name="mdh",
             standalone_mode=False,
             obj=line,
@@ -125,6 +134,9 @@ def _run(line: CommandLine, words: Sequence[str]) -> int:
         return _report(line, _usage(line, error))
     except (typer.Abort, KeyboardInterrupt):
         return INTERRUPTED
+    except SystemExit as end:
+        # Typer ends so where its help text meets a closed pipe; signals end with codes of their own
+        return BROKEN_PIPE if end.code == 1 else end.code if isinstance(end.code, int) else OK
     except OSError as error:
         # Typer writes the help text itself; files are opened, and their errors handled, elsewhere
         unwritten = error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EDQUOT)
@@ -152,6 +164,15 @@ def _with_program(line: CommandLine, words: Sequence[str]) -> list[str]:
     return out
 
 
+def _with_format(line: CommandLine, words: list[str]) -> list[str]:
+    """The words as verbs read them, which know no `--format`."""
+    if not formats(words):
+        return words
+    verb = next((w for w in words if not w.startswith("-")), "")
+    out: list[str] = import_module("mdh.cli.formats").without_format(line, verb, words)
+    return out
+
+
 def _with_arrays(line: CommandLine, words: list[str]) -> list[str]:
     """The words with a define in the place of every `--const NAME=FILE.npy` and `--const-pattern`, and with a
     port behind `--serve`."""
@@ -173,6 +194,14 @@ def _report(line: CommandLine, failed: Failed) -> int:
         found = {"diagnostics": [render_json(d) for d in shown], **({"not_shown": left} if left else {})}
         with suppress(Failed):
             show_json({"schema": "mdh.result/1", "ok": False, "exit": code, **found})
+            return code
+    elif line.format is not Format.TEXT and all(d.code != "F118" for d in failed.diagnostics):
+        with suppress(Failed):
+            door = import_module("mdh.cli.formats")
+            if line.format is Format.SARIF:
+                door.show_sarif(told, exit_code=code)
+            else:
+                door.show_github(told)
             return code
     report(told)
     return code
@@ -236,5 +265,6 @@ def main() -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrokenPipeError:
-        code = OK
+        discard_output()
+        code = BROKEN_PIPE
     leave(code)

@@ -20,6 +20,8 @@ from mdh.source import Source
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
+_TOLD = 4
+"""The most files that a message names."""
 _MACHINE = "generic-cpu"
 _SIZE = 64
 """Of a program that does not say its sizes, as in C its macros do."""
@@ -83,7 +85,8 @@ def new(
         files[own] = _schedule(one, chosen, dict.fromkeys(sizes, _SIZE))
         bound = "".join(f" -D {name}={_SIZE}" for name in sizes)
         files["README.md"] = _notes(one, f"{program}{bound}", own, chosen)
-    _demand_free(line, target, files, name if folder is None else folder)
+    again = f"mdh new {quote(name)} {quote(f'{target}-2')}{' --steps' if steps else ''}"
+    _demand_free(line, target, files, name if folder is None else folder, again)
     for file, text in files.items():
         write_text(line, target / file, text)
     if json:
@@ -127,16 +130,22 @@ def _own_lines(one: Example, schedule: ShippedSchedule) -> str:
     return "".join(r for r in rows if not r.startswith(heads) or r.split()[1] == one.name)
 
 
-def _demand_free(line: CommandLine, target: Path, files: dict[str, str], word: str) -> None:
-    """Raises Failed F111 if a file is there with another text."""
+def _demand_free(line: CommandLine, target: Path, files: dict[str, str], word: str, again: str) -> None:
+    """Raises Failed F111 if files are there with other texts. again: the command for another folder."""
+    yours = []
     for file, text in files.items():
         path = target / file
         try:
             if os.path.lexists(path) and path.read_bytes() != text.encode():
-                headline = f"`{path}` cannot be written: it is there, and not as mdh would write it"
-                raise line.fail("F111", headline, word, help="give another folder")
+                yours.append(file)
         except OSError as error:
             raise cannot_write(line, path, error) from None
+    if yours:
+        names = ", ".join(f"`{name}`" for name in yours[:_TOLD])
+        others = f" and {len(yours) - _TOLD} more" if len(yours) > _TOLD else ""
+        headline = f"`{target}` has {names}{others} already, not as mdh would write: it stays as it is"
+        hint = f"`{again}` makes another folder; or move what is there away"
+        raise line.fail("F111", headline, word, help=hint)
 
 
 def _notes(one: Example, program: str, schedule: str, machine: Machine) -> str:

@@ -3,6 +3,7 @@
 import os
 from dataclasses import dataclass
 from enum import StrEnum, auto
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -25,15 +26,22 @@ class Warned(StrEnum):
 
     @staticmethod
     def asked(line: CommandLine, word: str | None, *, hidden: bool) -> "Warned":
-        """word: the value of -W. Raises Failed F107 for another one than `error`, and for both options."""
+        """word: the value of -W. Without either option, what the project file says. Raises Failed F107 for
+        another one than `error`, and for both options; F217 for wrong keys of the project file."""
+        if word is None and hidden:
+            return Warned.HIDDEN
         if word is None:
-            return Warned.HIDDEN if hidden else Warned.SHOWN
+            said: str = import_module("mdh.project").settings(Path()).warnings
+            return _OF_PROJECTS[said]
         if word != "error":
             raise line.fail("F107", f"`{word}` is no value of -W", word, help="give `error`")
         if hidden:
             hint = "keep -W error, which refuses a schedule with warnings, or --no-warnings"
             raise line.fail("F107", "--no-warnings and -W exclude one another", "--no-warnings", help=hint)
         return Warned.REFUSED
+
+
+_OF_PROJECTS = {"show": Warned.SHOWN, "hide": Warned.HIDDEN, "error": Warned.REFUSED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +149,13 @@ DeviceOpt = Annotated[
     ),
 ]
 DefineOpt = Annotated[
-    list[str] | None, typer.Option("-D", metavar="NAME=VALUE", help="Bind a size or define a macro.")
+    list[str] | None,
+    typer.Option(
+        "-D",
+        metavar="NAME=VALUE",
+        help="Bind a size or define a macro.",
+        autocompletion=completion.defines,
+    ),
 ]
 CONSTANTS = ("--const", "--const-pattern")
 ConstOpt = Annotated[
@@ -155,17 +169,34 @@ ConstOpt = Annotated[
 ]
 """`cli.main` makes defines of them, so that commands see no such options."""
 SetOpt = Annotated[
-    list[str] | None, typer.Option("--set", metavar="HOLE=VALUE", help="Give a named hole its value.")
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="HOLE=VALUE",
+        help="Give a named hole its value.",
+        autocompletion=completion.holes,
+    ),
 ]
 FunctionOpt = Annotated[
-    str | None, typer.Option("--function", metavar="NAME", help="The function, if the file has several.")
+    str | None,
+    typer.Option(
+        "--function",
+        metavar="NAME",
+        help="The function, if the file has several.",
+        autocompletion=completion.functions,
+    ),
 ]
 StrictOpt = Annotated[
     bool, typer.Option("--strict-fp", help="Do not re-associate, widen or contract floats.")
 ]
 AllowOpt = Annotated[
     list[str] | None,
-    typer.Option("--allow", metavar="WORD", help="Let schedules change numbers: tf32 rounds f32 factors."),
+    typer.Option(
+        "--allow",
+        metavar="WORD",
+        help="Let schedules change numbers: tf32 rounds f32 factors.",
+        autocompletion=completion.consents,
+    ),
 ]
 LibrariesOpt = Annotated[
     bool,
@@ -185,12 +216,33 @@ NoWarningsOpt = Annotated[
     bool, typer.Option("--no-warnings", help="Say nothing of schedules that waste the machine (P1xx).")
 ]
 WarnOpt = Annotated[
-    str | None, typer.Option("-W", metavar="error", help="`-W error` makes errors of warnings: exit code 1.")
+    str | None,
+    typer.Option(
+        "-W",
+        metavar="error",
+        help="`-W error` makes errors of warnings: exit code 1.",
+        autocompletion=completion.warned,
+    ),
 ]
+FormatOpt = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="Diagnostics as text, json, sarif (not run) or github.",
+        autocompletion=completion.formats,
+    ),
+]
+"""`cli.main` takes it out, so that commands see no such option."""
 JsonOpt = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 DumpOpt = Annotated[
     list[str] | None,
-    typer.Option("--dump", metavar="STAGE", help="Print a value on stderr: a stage's, all, or lower.PASS."),
+    typer.Option(
+        "--dump",
+        metavar="STAGE",
+        help="Print a value on stderr: a stage's, all, or lower.PASS.",
+        autocompletion=completion.stages,
+    ),
 ]
 TimeOpt = Annotated[bool, typer.Option("--time", help="Print the time of each stage on stderr.")]
 OutScheduleOpt = Annotated[

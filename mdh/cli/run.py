@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from mdh.checker.plan_at import plan_at
+from mdh.cli import completion
 from mdh.cli import options as opt
 from mdh.cli.at import at_sizes, point_text, points, table_points
 from mdh.cli.command_line import CommandLine, at_word
@@ -64,7 +65,12 @@ RepeatOpt = Annotated[
 SeedOpt = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the random arrays.")]
 AtOpt = Annotated[
     list[str] | None,
-    typer.Option("--at", metavar="M=100,…", help="Values of open sizes; default: some of the range."),
+    typer.Option(
+        "--at",
+        metavar="M=100,…",
+        help="Values of open sizes; default: some of the range.",
+        autocompletion=completion.sizes,
+    ),
 ]
 OutOpt = Annotated[str | None, typer.Option("--out", "-o", metavar="DIR", help="Write outputs and schedule.")]
 
@@ -109,6 +115,7 @@ def run(
     no_warnings: opt.NoWarningsOpt = False,
     warnings: opt.WarnOpt = None,
     json: opt.JsonOpt = False,
+    format: opt.FormatOpt = None,
     dump: opt.DumpOpt = None,
     time: opt.TimeOpt = False,
 ) -> None:

@@ -14,7 +14,7 @@ from mdh.wording import meant
 
 STAGES = ("program", "schedule", "plan", "kernel", "text")
 """The values of the pipeline, in order."""
-_PASSES = tuple(f"lower.{name}" for name in PASS_NAMES)
+PASSES = tuple(f"lower.{name}" for name in PASS_NAMES)
 """Words for the kernel after each pass; `all` does not include them."""
 
 
@@ -39,12 +39,12 @@ class Trace:
         unknown word."""
         known = f"stages: {', '.join(stages)}, all; a pass is lower.NAME"
         for word in dump:
-            arrow = "kernel" if word in _PASSES else word
+            arrow = "kernel" if word in PASSES else word
             if arrow in STAGES and arrow not in stages:
                 headline = f"`{line.words[0]}` stops at the {stages[-1]}, before there is a {arrow}"
                 raise line.fail("F113", headline, word, help=known)
-            if word.startswith("lower.") and word not in _PASSES:
-                hint = meant(word, _PASSES, always=f"passes: {', '.join(_PASSES)}")
+            if word.startswith("lower.") and word not in PASSES:
+                hint = meant(word, PASSES, always=f"passes: {', '.join(PASSES)}")
                 raise line.fail("F113", f"no pass `{word}`", word, help=hint)
             if word != "all" and arrow not in STAGES:
                 raise line.fail("F113", f"no stage `{word}`", word, help=meant(word, stages, always=known))
@@ -60,7 +60,7 @@ class Trace:
         """The pipeline's hook."""
         self.times.append((stage, seconds))
         if stage == "kernel":
-            for word in sorted(self.shown & {*_PASSES} - self._passed):
+            for word in sorted(self.shown & {*PASSES} - self._passed):
                 note(f"--- {word}\nthis pass does not apply to these kernels\n")
         if value is not None and stage in self.shown:
             note(f"--- {stage}\n{dump_text(value)}")

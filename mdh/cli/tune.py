@@ -56,7 +56,12 @@ UntilOpt = Annotated[
 SeedOpt = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of the search and of the arrays.")]
 SamplerOpt = Annotated[
     str | None,
-    typer.Option("--sampler", metavar="NAME", help="How points are chosen; without it `evolution`."),
+    typer.Option(
+        "--sampler",
+        metavar="NAME",
+        help="How points are chosen; without it `evolution`.",
+        autocompletion=completion.samplers,
+    ),
 ]
 ModelOpt = Annotated[
     bool, typer.Option("--model/--no-model", help="Let a cost model choose what is measured.")
@@ -83,7 +88,13 @@ ReplayOpt = Annotated[
     str | None, typer.Option("--replay", metavar="RECORD", help="Simulate the search from a record.")
 ]
 AtOpt = Annotated[
-    list[str] | None, typer.Option("--at", metavar="M=100,…", help="The values of open sizes to tune for.")
+    list[str] | None,
+    typer.Option(
+        "--at",
+        metavar="M=100,…",
+        help="The values of open sizes to tune for.",
+        autocompletion=completion.sizes,
+    ),
 ]
 OverOpt = Annotated[
     list[str] | None,

@@ -5,14 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
-from rich.text import Text
 
 from mdh.cli.console import log, remarks_shown
-from mdh.printable import one_line
+from mdh.cli.live import fitted, live_console
 from mdh.report.tune_text import progress_line, share_done
 from mdh.results.trial import Trial
 from mdh.results.tuning import RunProgress
@@ -21,6 +20,9 @@ from mdh.tuner.loop.state import Watch
 _EVERY = 5.0
 """Seconds between two plain lines; a better result is shown sooner."""
 _SOONER = 0.5
+_BAR = 24
+_NARROW = 72
+"""A terminal of fewer columns shows no bar, and no name."""
 
 
 class Plain:
@@ -49,14 +51,18 @@ class Bar:
     def __call__(self, now: RunProgress, trial: Trial | None, /) -> None:
         self._now, self._at = now, monotonic()
 
-    def __rich__(self) -> Table:
-        row = Table.grid(padding=(0, 1))
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         now, waited = self._now, monotonic() - self._at
-        share = None if now is None else share_done(now, now.elapsed + waited)
-        bar = ProgressBar(total=None if share is None else 1.0, completed=share or 0.0, width=24)
         words = "starting" if now is None else progress_line(now, now.elapsed + waited)
-        row.add_row(Text(one_line(self._name)), bar, Text(one_line(words), no_wrap=True, overflow="ellipsis"))
-        return row
+        if options.max_width < _NARROW:
+            # the figures are what is waited for
+            yield fitted(words)
+            return
+        share = None if now is None else share_done(now, now.elapsed + waited)
+        row = Table.grid(padding=(0, 1))
+        bar = ProgressBar(total=None if share is None else 1.0, completed=share or 0.0, width=_BAR)
+        row.add_row(fitted(self._name), bar, fitted(words))
+        yield row
 
 
 @contextmanager
@@ -66,6 +72,5 @@ def live(name: str) -> Iterator[Watch]:
         yield Plain(name)
         return
     bar = Bar(name)
-    console = Console(file=sys.stderr)
-    with Live(bar, console=console, transient=True, refresh_per_second=4, redirect_stdout=False):
+    with Live(bar, console=live_console(), transient=True, refresh_per_second=4, redirect_stdout=False):
         yield bar

@@ -30,6 +30,8 @@ from mdh.tuner.start import start
 
 Watched = Callable[[str], AbstractContextManager[Watch]]
 """Returns the watch of a tuning, by its name."""
+Doing = Callable[[str], AbstractContextManager[Say]]
+"""Shows what a device does, by its name, as long as it lasts; returns what is told each step."""
 _CHECK = "2 inputs"
 """How candidates are judged, in the words of the tuner's records."""
 Found = tuple[Platform, tuple[Row, ...]]
@@ -59,6 +61,7 @@ class DeviceWork:
     interrupt: Interrupt
     say: Say
     watched: Watched
+    doing: Doing
     purse: Purse
 
 
@@ -68,7 +71,9 @@ async def on_device(work: DeviceWork, spec: str) -> Found:
     platform = Platform(spec)
     bench = LocalBench(replace(work.task.job, device=spec), cache=cache_if_any())
     try:
-        opened = None if work.interrupt.asked else await unless_asked(work.interrupt, bench.__aenter__())
+        with work.doing(spec) as step:
+            step("starts processes")
+            opened = None if work.interrupt.asked else await unless_asked(work.interrupt, bench.__aenter__())
         if opened is None:
             return platform, _absent(work.task, spec, None)
         ground, machine = bench.ground, bench.ground.machine
@@ -115,7 +120,9 @@ async def _rows(work: DeviceWork, platform: Platform, bench: LocalBench) -> tupl
         task.seconds,
         task.inputs,
     )
-    runs = {} if work.interrupt.asked else await timed(contest, work.interrupt, work.say)
+    with work.doing(spec) as step:
+        bench.doing = step
+        runs = {} if work.interrupt.asked else await timed(contest, work.interrupt, work.say)
     # the roof depends on the program and the machine, whatever the schedule is
     plan = next((c.plan for c in ready.values()), None)
     roof = None if plan is None else roof_of(plan)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from mdh.compare.closing import closed, first, is_open
 from mdh.compare.figures import compared, portability, roof_of
-from mdh.compare.on_device import DeviceWork, Found, Purse, Watched, on_device
+from mdh.compare.on_device import DeviceWork, Doing, Found, Purse, Watched, on_device
 from mdh.compare.rows import planned, recorded
 from mdh.compare.task import Away, Contender, Task
 from mdh.compare.timing import Say
@@ -20,11 +20,11 @@ from mdh.tuner.records.key import Setting
 from mdh.tuner.runtime.interrupt import Interrupt
 
 
-async def compare(task: Task, interrupt: Interrupt, say: Say, watched: Watched) -> Comparison:
+async def compare(task: Task, interrupt: Interrupt, say: Say, watched: Watched, doing: Doing) -> Comparison:
     """The result of a task. Failures of schedules and devices are rows and do not raise. If the user ends it,
     it has the complete rows, and the others without a time."""
     to_tune = sum(is_open(c.schedule) for c in task.contenders) * len(task.devices)
-    work = DeviceWork(task, interrupt, say, watched, Purse(task.budget, to_tune))
+    work = DeviceWork(task, interrupt, say, watched, doing, Purse(task.budget, to_tune))
     done = [await on_device(work, spec) for spec in task.devices]
     done += [_away(task, away, target) for away in task.machines for target in _targets(task, away.machine)]
     platforms, rows = tuple(p for p, _ in done), tuple(row for _, found in done for row in found)

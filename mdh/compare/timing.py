@@ -87,10 +87,12 @@ async def timed(contest: Contest, interrupt: Interrupt, say: Say) -> dict[str, R
             for name, outcome in zip(pending, outcomes, strict=True):
                 _keep(runs[name], outcome)
         if number == 0 and contest.libraries:
+            contest.bench.doing("computes the results to judge by")
             expected = await unless_asked(interrupt, contest.bench.expected(JUDGED))
             if expected is not None:
                 libraries = await asyncio.to_thread(_opened, contest, expected, runs)
-        for turn in libraries.values():
+        for name, turn in libraries.items():
+            contest.bench.doing(f"times {name}")
             if not interrupt.asked:
                 await asyncio.to_thread(turn.take, contest, runs)
         if interrupt.asked:

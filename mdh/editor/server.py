@@ -21,12 +21,12 @@ from pygls.uris import from_fs_path, to_fs_path
 from mdh.diagnostics import Failed, Severity
 from mdh.editor.actions import FIX_ALL, Action
 from mdh.editor.completion import Item
-from mdh.editor.formatting import Edit
 from mdh.editor.messages import Message
 from mdh.editor.outline import OutlineEntry
 from mdh.editor.session import Session
 from mdh.editor.settings import settings_of
 from mdh.editor.texts import ClosedError
+from mdh.edits import Edit
 from mdh.release import release
 from mdh.source import Source, Span
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from mdh.editor.actions import Action, actions, fix_all
 from mdh.editor.analysis import Analyser, Analysis
 from mdh.editor.completion import Item, complete
-from mdh.editor.formatting import Edit, formatted
+from mdh.editor.formatting import formatted
 from mdh.editor.headers import headers_of
 from mdh.editor.hover import Hover, hover, hover_program
 from mdh.editor.links import definition, definition_in_program, references, renamable, renamed
@@ -19,6 +19,7 @@ from mdh.editor.outline import OutlineEntry, outline, program_outline
 from mdh.editor.programs import ProgramView, program_view
 from mdh.editor.settings import Settings
 from mdh.editor.texts import Texts, is_program, is_schedule
+from mdh.edits import Edit
 from mdh.source import Source, Span
 
 

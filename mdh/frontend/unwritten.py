@@ -15,9 +15,10 @@ from mdh.poly.sets import before as earlier
 
 
 def check_written(arrays: Mapping[str, Array], statements: Sequence[Statement], uses: Sequence[Use]) -> None:
-    """Raises Failed C115 for the first read of an element that surely has no value: the read is made, and no
+    """Raises Failed C115 for the first read of each array that surely has no value: the read is made, and no
     statement that may run before it writes the element. Subscripts and conditions that are data may have any
     value, so a write of theirs may reach every element, and a read of theirs is taken to be right."""
+    wrong = dict[str, Failed]()
     own = {n for n, a in arrays.items() if a.temp and a.values is None}
     written: dict[str, list[Use]] = {n: [] for n in own}
     for s in statements:
@@ -27,10 +28,16 @@ def check_written(arrays: Mapping[str, Array], statements: Sequence[Statement], 
             if u.write and u.load.buffer in own:
                 written[u.load.buffer].append(replace(u, conds=conds))
     for u in uses:
-        if not u.write and u.load.buffer in own:
-            before = [w for w in written[u.load.buffer] if _may_precede(w, u)]
-            if not any(_whole(w, arrays[u.load.buffer]) and not _together(w, u) for w in before):
-                _check(u, before)
+        name = u.load.buffer
+        if not u.write and name in own - wrong.keys():
+            before = [w for w in written[name] if _may_precede(w, u)]
+            if not any(_whole(w, arrays[name]) and not _together(w, u) for w in before):
+                try:
+                    _check(u, before)
+                except Failed as failed:
+                    wrong[name] = failed
+    if wrong:
+        raise Failed(*(d for failed in wrong.values() for d in failed.diagnostics))
 
 
 def _may_precede(write: Use, read: Use) -> bool:

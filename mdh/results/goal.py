@@ -30,12 +30,10 @@ class Goal:
         """The seconds of the budget that are kept for the finals."""
         return 0.0 if self.seconds is None else min(40.0, 0.2 * self.seconds)
 
-    def reached(self, *, trials: int, elapsed: float, speedup: float | None) -> Ended | None:
-        """The limit that ends the search, if any."""
+    def reached(self, *, trials: int, speedup: float | None) -> Ended | None:
+        """The limit that ends the search besides its time, if any."""
         if self.trials is not None and trials >= self.trials:
             return Ended.TRIALS
-        if self.seconds is not None and elapsed >= self.seconds - self.reserve:
-            return Ended.BUDGET
         if self.speedup is not None and speedup is not None and speedup >= self.speedup:
             return Ended.SPEEDUP
         return None

@@ -14,10 +14,13 @@ from mdh.schedule.entry_reader import positive
 from mdh.schedule.loop_reader import read_loop
 from mdh.schedule.model import Schedule, Section, SizeCase, SizeHeader
 from mdh.schedule.names import KEYWORDS
+from mdh.schedule.recovery import SYNTAX, ordered, without_step
 from mdh.schedule.sections_reader import Sections, unexpected_item
 from mdh.schedule.tokens import Token
 from mdh.source import Source, Span
 
+MOST_ERRORS = 50
+"""The most steps whose syntax is reported. Only damaged texts have so many."""
 _HEADER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*")
 _HEADERS = ("target", "program", "for", "small")
 _ITEM = (
@@ -28,13 +31,30 @@ _ITEM = (
 def parse_schedule(source: Source) -> Schedule:
     """The schedule that `source` states, with aliases resolved and with spans.
 
-    Raises Failed with S1xx diagnostics: the first syntax error, or every wrong name and argument.
+    Raises Failed with S1xx diagnostics: the first syntax error of each step, and every wrong name and
+    argument.
     """
-    cursor = Cursor(source)
-    reader = _Items(cursor)
-    reader.read()
-    if cursor.problems:
-        raise Failed(*cursor.problems)
+    found: list[Diagnostic] = []
+    text, after = source, -1
+    while True:
+        cursor = Cursor(text)
+        reader = _Items(cursor)
+        try:
+            reader.read()
+            break
+        except Failed as failed:
+            found += failed.diagnostics
+            first = failed.diagnostics[0]
+            # where a bracket was missed
+            place = first.labels[-1].span.start if first.labels else -1
+            if first.code not in SYNTAX or place <= after or len(found) >= MOST_ERRORS:
+                break
+            shorter = without_step(text.text, place)
+            if shorter is None:
+                break
+            text, after = Source(source.name, shorter), place
+    if found or cursor.problems:
+        raise Failed(*ordered([*found, *cursor.problems], source))
     return reader.schedule()
 
 

@@ -11,7 +11,6 @@ mdh.toml.
 Paths are relative to the file that lists them.
 """
 
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
@@ -21,15 +20,12 @@ from typing import Annotated, Any
 
 from mdh.diagnostics import Diagnostic, Failed, Label, fail
 from mdh.ir.program import CONSENTS
+from mdh.project import LISTED, ProjectTable, project_tables, table_in
 from mdh.schema import Int64, Meta, convert_fields
 from mdh.source import Source, Span
-from mdh.textfile import read_text
-from mdh.tomlfile import parse_toml, shown
+from mdh.tomlfile import shown
 from mdh.wording import meant
 
-NAMES = ("mdh.toml", "pyproject.toml")
-"""The first of these that lists something is used."""
-_LIMIT = 1 << 18
 _TOLD = 20
 """The most mistakes that are reported at once."""
 _Name = Annotated[str, Meta(pattern=r"\A[A-Za-z_][A-Za-z0-9_]*\Z")]
@@ -82,13 +78,12 @@ class ProjectEntry(_Row):
 def listed(folder: Path) -> tuple[ProjectEntry, ...]:
     """The entries of the nearest project file that lists some, in `folder` or above it.
 
-    Raises Failed: F193 no such file, F194 a wrong entry or no TOML, with every mistake found.
+    Raises Failed: F193 no such file, F194 a wrong entry or no TOML, F217 wrong keys beside the entries; with
+    every mistake found.
     """
-    for place in (folder, *folder.resolve().parents):
-        for name in NAMES:
-            found = listed_in(place / name)
-            if found is not None:
-                return found
+    for table in project_tables(folder):
+        if LISTED in table.values:
+            return _of_table(table)
     raise fail(
         "F193", "no program is given, and no project file lists one",
         help="give FILE.c, FILE.tc, FILE.diesel or --einsum TEXT, or list programs under [[tool.mdh.tune]]"
@@ -99,19 +94,12 @@ def listed(folder: Path) -> tuple[ProjectEntry, ...]:
 def listed_in(path: Path) -> tuple[ProjectEntry, ...] | None:
     """The entries of one project file; None if it is absent or lists none. Raises Failed F194, and F103 to
     F105."""
-    if not os.path.isfile(path):
-        return None
-    source = read_text(str(path), limit=_LIMIT)
-    rows = _rows(source, own=path.name == "mdh.toml")
-    return None if rows is None else _entries(source, path.parent, rows)
+    table = table_in(path)
+    return None if table is None or LISTED not in table.values else _of_table(table)
 
 
-def _rows(source: Source, *, own: bool) -> Any:
-    """The value under the key; None if it is absent."""
-    table: Any = parse_toml(source, "F194", f"`{source.name}`")
-    for key in ("tune",) if own else ("tool", "mdh", "tune"):
-        table = table.get(key) if isinstance(table, dict) else None
-    return table
+def _of_table(table: ProjectTable) -> tuple[ProjectEntry, ...]:
+    return _entries(table.source, Path(table.source.name).parent, table.values[LISTED])
 
 
 def _entries(source: Source, place: Path, rows: Any) -> tuple[ProjectEntry, ...]:

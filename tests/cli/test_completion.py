@@ -46,6 +46,45 @@ def test_others() -> None:
     assert completion.subjects("K10")[:2] == ["K100", "K101"]
 
 
+def test_values_of_the_files_among_the_words(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    Path("f.c").write_text(
+        "#ifndef N\n#define N 8\n#endif\nvoid one(int m, float x[N]) {}\nvoid two(int k) {}\n"
+    )
+    words = ["check", "f.c", "-s", "mine.mdh"]
+    assert completion.defines("", words) == ["m=", "k=", "N="]
+    assert completion.defines("N", words) == ["N="]
+    assert completion.functions("t", words) == ["two"]
+    Path("mine.mdh").write_text(
+        "1: (de-)comp( ?bm{8, 16}, ?bn, ? ) ( ^, ^ ; ^ ) ( ?c{BLK.x, FOR.1}, FOR.2, FOR.3 )\n"
+    )
+    assert completion.holes("", words) == ["bm=", "bn=", "c="]
+    assert completion.holes("?b", words) == ["bm=", "bn="]
+    assert completion.holes("bm=", words) == ["bm=8", "bm=16"]
+    assert completion.holes("c=B", ["--schedule=mine.mdh"]) == ["c=BLK.x"]
+    assert completion.holes("bn=", words) == []
+    Path("mine.mdh").write_text("over M=1..16 {\n  1: (de-)comp( ^ ) ( ^ ; ^ ) ( FOR.1 )\n}\n")
+    assert completion.sizes("", words) == ["M=16"] == completion.defines("M", words)
+    for wrong in (["check", "none.c", "-s", "none.mdh"], ["-s"], ["check", "note.txt", "-s", "below"], []):
+        assert (
+            completion.holes("", wrong) == completion.sizes("", wrong) == completion.defines("", wrong) == []
+        )
+        assert completion.functions("", wrong) == []
+    gpus = tmp_path / "gpus"
+    monkeypatch.setattr(completion, "_GPUS", gpus)
+    assert completion.devices("cu") == ["cuda:0"]
+    for name in ("0000:01", "0000:02"):
+        (gpus / name).mkdir(parents=True)
+    assert completion.devices("cu") == ["cuda:0", "cuda:1"]
+
+
+def test_words_of_options() -> None:
+    assert completion.consents("tf") == ["tf32"]
+    assert completion.samplers("ev") == ["evolution"]
+    assert completion.stages("pl") == ["plan"]
+    assert completion.formats("s") == ["sarif"]
+    assert completion.warned("") == ["error"]
+
+
 def test_a_shell_gets_them() -> None:
     words = {"_MDH_COMPLETE": "complete_bash", "COMP_WORDS": "mdh new transp", "COMP_CWORD": "2"}
     env = {**os.environ, **words, "PYTHONPATH": str(ROOT)}

@@ -22,6 +22,7 @@ from mdh.source import Source
 from mdh.tuner.measure.bench import Ground
 from mdh.tuner.measure.inputs import write_expected
 from mdh.tuner.measure.local import LocalBench
+from mdh.tuner.measure.outage import silent
 from mdh.tuner.records.key import Setting
 from mdh.tuner.runtime.interrupt import Interrupt
 
@@ -45,6 +46,7 @@ class ToldBench:
     ) -> None:
         self.folder, self.told, self.interrupt = folder, told, interrupt
         self.duels: list[tuple[str, ...]] = []
+        self.doing = silent
 
     async def duel(
         self, finalists: Sequence[Candidate], effort: Effort, limits: Limits

@@ -75,7 +75,7 @@ def replies() -> tuple[bytes, ...]:
     """[what was asked, the answer]: of a worker of the bench; `hello`: its first message."""
     built = {"text": "/t/1.json", "image": "", "seconds": 0.5, "resources": [["registers", 32]]}
     timed = {"results": [_RUNS, _REFUSAL], "clocks": [1980.0], "seconds": 0.5}
-    rows = [("build", built), ("build", {**_REFUSAL, "poisoned": False}), ("expect", {}),
+    rows = [("build", built), ("build", {**_REFUSAL, "poisoned": False}), ("expect", {"seconds": 0.1}),
             ("load", {"seconds": 0.1}), ("time", timed), ("hello", _GREETING), ("hello", {})]  # fmt: skip
     return tuple(_line(do, value) for do, value in rows)
 

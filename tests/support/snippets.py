@@ -78,6 +78,10 @@ def typed(
         words += [w for name, n in SMALL.items() if name not in given for w in ("-D", f"{name}={n}")]
     if verb in ("tune", "compare") and not whole:
         words = _unmeasured(words)
+    if "--trials" in SHORT.get(words[0], []) and "--budget" in words:
+        # a busy machine measures nothing in a short time
+        at = words.index("--budget")
+        del words[at : at + 2]
     assert run([*words, *SHORT.get(words[0], [])]) == (1 if refused else 0), shlex.join(words)
 
 

@@ -98,8 +98,18 @@ def test_the_search_leaves_long_finals_their_time() -> None:
 def test_a_short_budget_has_a_search_and_its_winner_is_judged_late() -> None:
     case = Case(Goal(seconds=20.0), bench=LongFinals(100.0))
     assert case.run() is Ended.BUDGET
-    assert [t.phase for t in case.log.trials] == ["quick"] * 10 + ["winner"]
+    # half of what is left when the first one ends
+    assert [t.phase for t in case.log.trials] == ["quick"] * 11 + ["winner"]
     assert not case.bench.duels
+
+
+def test_a_budget_that_processes_took_to_start_has_a_search() -> None:
+    bench = LongFinals(100.0)
+    case = Case(Goal(seconds=20.0), bench=bench, started=-12.0)
+    assert case.run() is Ended.BUDGET
+    # 13 seconds are gone when the first ends: half of the other 7 is for trials, whatever finals take
+    assert [t.phase for t in case.log.trials].count("quick") == 5
+    assert case.log.trials[-1].phase == "winner"
 
 
 def test_as_many_are_finalists_as_there_is_time_for() -> None:

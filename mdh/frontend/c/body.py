@@ -8,7 +8,7 @@ from pycparser import c_ast
 from mdh.diagnostics import fail
 from mdh.frontend.c.best import best_of
 from mdh.frontend.c.branches import check_condition, delay_writes, join_assignments, joined_locals
-from mdh.frontend.c.collect import collected
+from mdh.frontend.c.collect import collected, counters_of, headed
 from mdh.frontend.c.ctypes_of import scalar_type
 from mdh.frontend.c.declared_arrays import declare_array
 from mdh.frontend.c.eighths import number, stored
@@ -121,6 +121,8 @@ def _statement(node: c_ast.Node, rest: Behind, scope: NameScope) -> None:
             read_pragma(node, scope)
         case c_ast.EmptyStatement() | c_ast.Typedef():
             pass
+        case c_ast.Return() if scope.returns:
+            pass
         case LastValue():
             note_last(node.name, scope)
         case (
@@ -161,14 +163,15 @@ def _unused(node: c_ast.Cast) -> bool:
 
 
 def _for(node: c_ast.For, scope: NameScope) -> None:
-    name, fresh = counter_of(node, scope)
-    hidden, cell = scope.locals.get(name), scope.cells.get(name)
-    outer = None if fresh else hidden or cell
-    if outer is None and not fresh and name in scope.values:
-        raise fail("C118", f"`{name}` cannot be assigned to here", scope.places.of(node.init, name),
-                   help="loop variables and parameters are read-only: declare another")  # fmt: skip
-    declared = counter_type(node, scope) if outer is None else outer.dtype
-    read = loop_of(node, scope, declared)
+    with headed(items_of(node.stmt), counters_of(node.init), scope, walk_body):
+        name, fresh = counter_of(node, scope)
+        hidden, cell = scope.locals.get(name), scope.cells.get(name)
+        outer = None if fresh else hidden or cell
+        if outer is None and not fresh and name in scope.values:
+            raise fail("C118", f"`{name}` cannot be assigned to here", scope.places.of(node.init, name),
+                       help="loop variables and parameters are read-only: declare another")  # fmt: skip
+        declared = counter_type(node, scope) if outer is None else outer.dtype
+        read = loop_of(node, scope, declared)
     scope.locals.pop(name, None)
     scope.cells.pop(name, None)
     outer_loops, outer_values, outer_conds = scope.loops, dict(scope.values), scope.conds
@@ -257,7 +260,8 @@ def _if(node: c_ast.If, scope: NameScope) -> None:
                 forget(scope, target)
             return
     scope.begin()
-    cond = truth(lift(node.cond, scope))
+    with headed([*items_of(node.iftrue), *items_of(node.iffalse)], (), scope, walk_body):
+        cond = truth(lift(node.cond, scope))
     if isinstance(cond, Const):
         _side(node.iftrue if cond.value else node.iffalse, None, scope)
         return

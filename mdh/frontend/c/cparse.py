@@ -7,26 +7,35 @@ from typing import Any
 
 from pycparser import c_ast, c_parser
 
-from mdh.diagnostics import fail
+from mdh.diagnostics import Diagnostic, Failed, fail
+from mdh.frontend.c.collect import MOST_ERRORS
 from mdh.frontend.c.defines import intended
 from mdh.frontend.c.enums import write_out_enums
 from mdh.frontend.c.initialisers import bind_constants, put_lists_back
 from mdh.frontend.c.own_functions import only_serves, write_out_calls
 from mdh.frontend.c.places import Places, nodes_in
 from mdh.frontend.c.preprocess import PRELUDE, Preprocessed
-from mdh.frontend.c.redeclared import check_redeclared
+from mdh.frontend.c.recovery import names_between, offset_of, without_statement
+from mdh.frontend.c.redeclared import redeclared
 from mdh.frontend.c.typedefs import resolve_typedefs
 from mdh.source import Span
 from mdh.wording import meant
 
+MOST_PARSED = 3 << 17
+"""Characters that are parsed again because statements are no C, all times together: about a second."""
+_MESSAGE = re.compile(r"(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): (?P<what>.*)", re.DOTALL)
+
 
 @dataclass(frozen=True, slots=True)
 class ParsedFunction:
-    """The function to compile, and the file's constants."""
+    """The function to compile, and the file's constants. wrong: what the text has no right tree for; the
+    statements that are no C are missing in this one, and `lost` are the names in them."""
 
     node: c_ast.FuncDef
     globals: tuple[c_ast.Decl, ...]
     places: Places
+    wrong: tuple[Diagnostic, ...] = ()
+    lost: frozenset[str] = frozenset()
 
 
 class _Lexer(c_parser.CLexer):  # type: ignore[misc]
@@ -42,9 +51,26 @@ class _Lexer(c_parser.CLexer):  # type: ignore[misc]
 
 
 def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
-    """The AST of the only function, or of the named one."""
+    """The AST of the only function, or of the named one. Raises Failed with all that is wrong."""
+    found = parse_partly(pre, function)
+    if found.wrong:
+        raise Failed(*found.wrong)
+    return found
+
+
+def parse_partly(pre: Preprocessed, function: str | None) -> ParsedFunction:
+    """The same, without the statements that are no C. Raises Failed where nothing is left to look at."""
     places = Places(pre.source, pre.included)
-    tree = _tree(pre, places)
+    parsed = _parsed(pre, places)
+    try:
+        return _function(pre, function, parsed, places)
+    except Failed as failed:
+        raise Failed(*parsed.wrong, *failed.diagnostics) from failed
+
+
+def _function(pre: Preprocessed, function: str | None, parsed: "_Parsed", places: Places) -> ParsedFunction:
+    tree = parsed.tree
+    wrong = (*parsed.wrong, *_refusals(pre, tree, places))
     found = [n for n in tree.ext if isinstance(n, c_ast.FuncDef)]
     constants = tuple(n for n in tree.ext if isinstance(n, c_ast.Decl) and n.init is not None)
     chosen = _choose(found, function, places)
@@ -53,41 +79,94 @@ def parse_function(pre: Preprocessed, function: str | None) -> ParsedFunction:
     write_out_calls(chosen, {f.decl.name: f for f in found}, places)
     constants += bind_constants(chosen, pre.arrays, pre.sizes, places, cropped=pre.cropped)
     _add_parameters(chosen, pre.parameters)
-    return ParsedFunction(chosen, constants, places)
+    return ParsedFunction(chosen, constants, places, wrong, parsed.lost)
 
 
 def parsed_names(pre: Preprocessed) -> tuple[str, ...]:
     """The names of all functions that the text defines."""
-    tree = _tree(pre, Places(pre.source, pre.included))
+    places = Places(pre.source, pre.included)
+    parsed = _parsed(pre, places)
+    wrong = (*parsed.wrong, *_refusals(pre, parsed.tree, places))
+    if wrong:
+        raise Failed(*wrong)
+    tree = parsed.tree
     found = [n for n in tree.ext if isinstance(n, c_ast.FuncDef)]
     return tuple(n.decl.name for n in _programs(found))
 
 
-def _tree(pre: Preprocessed, places: Places) -> c_ast.FileAST:
-    """The AST of a text that defines a function."""
-    parser = c_parser.CParser(lexer=_Lexer)
-    try:
-        tree = parser.parse(pre.text, pre.source.name)
-    except c_parser.ParseError as e:
-        raise _syntax(str(e), places, pre.macros) from None
-    except (AssertionError, AttributeError, IndexError, TypeError, ValueError):
-        # pycparser answers some malformed input with internal errors
-        line, column = parser.clex.at
-        at = places.at(line, column, file=parser.clex.filename)
-        raise fail("C101", "this is not C that can be parsed", at) from None
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    """The tree of a text without the statements that are no C, what is wrong with these, and their names."""
+
+    tree: c_ast.FileAST
+    wrong: tuple[Diagnostic, ...]
+    lost: frozenset[str]
+
+
+def _parsed(pre: Preprocessed, places: Places) -> _Parsed:
+    """Raises Failed where the text around an error cannot be left out."""
+    text, after, left = pre.text, 0, MOST_PARSED
+    wrong: list[Diagnostic] = []
+    while True:
+        parser = c_parser.CParser(lexer=_Lexer)
+        try:
+            tree = parser.parse(text, pre.source.name)
+            return _Parsed(tree, tuple(wrong), names_between(pre.text, text))
+        except c_parser.ParseError as e:
+            message = _with_place(str(e), parser)
+            wrong += _syntax(message, places, pre.macros).diagnostics
+        except (AssertionError, AttributeError, IndexError, TypeError, ValueError):
+            # pycparser answers some malformed input with internal errors
+            line, column = parser.clex.at
+            message = f"{parser.clex.filename}:{line}:{column}: not C"
+            at = places.at(line, column, file=parser.clex.filename)
+            wrong += fail("C101", "this is not C that can be parsed", at).diagnostics
+        left -= len(text)
+        if left <= 0 or len(wrong) >= MOST_ERRORS:
+            raise Failed(*wrong)
+        found = _without(text, message, after, places)
+        if found is None:
+            # behind a statement that was left out, what is wrong outside of functions follows from that
+            raise Failed(*wrong[: max(1, len(wrong) - 1)])
+        text, after = found
+
+
+def _with_place(message: str, parser: c_parser.CParser) -> str:
+    """The message of the parser, with the place of the last token where it has none."""
+    if _MESSAGE.match(message) or "At end of input" in message:
+        return message
+    line, column = parser.clex.at
+    what = message.rpartition(": ")[2]
+    return f"{parser.clex.filename}:{line}:{column}: {what}"
+
+
+def _without(text: str, message: str, after: int, places: Places) -> tuple[str, int] | None:
+    """The text without the statement that the message is about, and the end of that; None if there is none
+    behind `after`, or if it is in an included file."""
+    m = _MESSAGE.match(message)
+    if m is None or m["file"] in places.included:
+        return None
+    at = offset_of(text, m["file"], int(m["line"]), int(m["column"]), after)
+    return None if at is None else without_statement(text, at)
+
+
+def _refusals(pre: Preprocessed, tree: c_ast.FileAST, places: Places) -> list[Diagnostic]:
+    """Brings the tree into the form that the walk reads, and returns what it refuses. Raises Failed for a
+    text without a function."""
+    out: list[Diagnostic] = []
     read_pragma_operators(tree)
     resolve_typedefs(tree.ext[PRELUDE.count("typedef ") :])
     for n in tree.ext:
         if isinstance(n, c_ast.Pragma) and (n.string or "").split("(")[0].split()[:1] == ["mdh"]:
-            raise fail("C119", "this mdh pragma stands outside of the function", places.of(n, "mdh"),
-                       help="put it in the function, before the loops it speaks of")  # fmt: skip
+            out += fail("C119", "this mdh pragma stands outside of the function", places.of(n, "mdh"),
+                        help="put it in the function, before the loops it speaks of").diagnostics  # fmt: skip
     write_out_enums(tree, places)
-    check_redeclared(tree, places)
+    out += redeclared(tree, places)
     put_lists_back(tree, pre.lists, cropped=pre.cropped)
     if not any(isinstance(n, c_ast.FuncDef) for n in tree.ext):
         raise fail("C106", f"`{pre.source.name}` defines no function", Span(pre.source, 0, 1),
                    help="write the computation as one C function: void f(...) { for ... }")  # fmt: skip
-    return tree
+    return out
 
 
 def _add_parameters(function: c_ast.FuncDef, names: tuple[str, ...]) -> None:
@@ -129,7 +208,7 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
 
 
-def old_style(span: Span) -> Exception:
+def old_style(span: Span) -> Failed:
     """The error for `f(X) float X[10]; { … }`, a definition in the style of C before 1989."""
     return fail("C109", "the parameters are declared outside of the parentheses", span,
                 help="write their types inside: void f(float X[10])")  # fmt: skip
@@ -148,7 +227,7 @@ def _on_line(span: Span, pattern: str) -> Span:
     return span if found is None else Span(span.source, start + found.start(), start + found.end())
 
 
-def _foreign(character: str, span: Span) -> Exception:
+def _foreign(character: str, span: Span) -> Failed:
     """The error for a character that C does not use, shown with the name around it."""
     first = re.escape(character)
     at = _on_line(span, rf"\w*{first}\w*" if character.isalnum() else first)
@@ -157,8 +236,8 @@ def _foreign(character: str, span: Span) -> Exception:
     return fail("C101", headline, at, label="this cannot stand here", help=help_)
 
 
-def _syntax(message: str, places: Places, macros: Mapping[str, str]) -> Exception:
-    m = re.match(r"(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): (?P<what>.*)", message, re.S)
+def _syntax(message: str, places: Places, macros: Mapping[str, str]) -> Failed:
+    m = _MESSAGE.match(message)
     if m is None:
         end = len(places.source.text.rstrip())
         return fail("C101", "the file ends inside a function or expression",

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from mdh.diagnostics import Diagnostic, Failed, Label, fail
+from mdh.diagnostics import Diagnostic, Failed, Label, fail, labels_at
 from mdh.frontend.c.ctypes_of import scalar_type
 from mdh.frontend.c.eighths import CONVERSIONS, conversion, number, stored
 from mdh.frontend.c.header_constants import CONSTANTS
@@ -184,7 +184,10 @@ def _undefined(name: str, node: c_ast.Node, advice: str, scope: NameScope) -> Fa
     known = [*scope.values, *scope.locals, *scope.cells, *scope.arrays, *scope.tables, *scope.rows]
     names = (n for n in known if n is not None and n.isidentifier())
     hint = meant(name, names, cutoff=0.6, otherwise=advice)
-    return fail("C111", f"`{name}` is not defined", scope.places.of(node, name), help=hint)
+    place = labels_at(scope.places.of(node, name))
+    return Failed(
+        Diagnostic("C111", f"`{name}` is not defined", place, help=hint, witness=(("undefined", name),))
+    )
 
 
 def no_value(name: str, local: Local, node: c_ast.Node, scope: NameScope) -> Failed:

@@ -7,8 +7,8 @@ from pycparser import c_ast
 
 from mdh.diagnostics import fail
 from mdh.frontend.c.body import walk_function
-from mdh.frontend.c.collect import collected, raise_collected
-from mdh.frontend.c.cparse import ParsedFunction, parse_function, parsed_names
+from mdh.frontend.c.collect import ALONE, collected, raise_collected
+from mdh.frontend.c.cparse import ParsedFunction, parse_function, parse_partly, parsed_names
 from mdh.frontend.c.ctypes_of import is_const, scalar_type
 from mdh.frontend.c.declared_tables import read_table
 from mdh.frontend.c.defines import deciding, size_spans
@@ -19,7 +19,7 @@ from mdh.frontend.c.preprocess import Preprocessed, preprocess
 from mdh.frontend.c.scope import NameScope
 from mdh.frontend.c.signature import read_signature
 from mdh.frontend.c.source_limits import limited_depth
-from mdh.frontend.c.specifiers import check_specifiers
+from mdh.frontend.c.specifiers import refused_specifiers
 from mdh.frontend.c.syntax_of import UnknownConstructError, function_of
 from mdh.frontend.heading import Heading
 from mdh.frontend.program import Text, program_of
@@ -112,16 +112,19 @@ def read_syntax(pre: Preprocessed, *, function: str | None = None) -> Function |
 
 
 def _read(pre: Preprocessed, function: str | None, strict_fp: bool, allow: Iterable[str]) -> Program:
-    parsed = parse_function(pre, function)
-    syntax = _syntax(parsed)
-    check_specifiers(parsed.node, parsed.globals, parsed.places)
-    scope = NameScope(parsed.places)
+    parsed = parse_partly(pre, function)
+    syntax = None if parsed.wrong else _syntax(parsed)
+    kept = {getattr(p, "name", None) for p in _parameters(parsed)}
+    scope = NameScope(parsed.places, broken=set(parsed.lost - kept))
+    scope.errors.extend(refused_specifiers(parsed.node, parsed.globals, parsed.places))
     for decl in parsed.globals:
         with collected(decl, scope):
             _constant(decl, scope)
-    raise_collected(scope)
     names, scalars = read_signature(parsed.node, pre.sizes, scope)
     walk_function(parsed.node.body.block_items or [], scope)
+    # whatever needs the statements that are missing is no error of its own
+    own = (d for d in scope.errors if not parsed.lost or d.code in ALONE)
+    scope.errors = [*parsed.wrong, *own]
     raise_collected(scope)
     if not scope.statements:
         raise fail("C106", f"`{parsed.node.decl.name}` computes nothing", parsed.places.of(parsed.node.decl),

@@ -79,6 +79,8 @@ class NameScope:
     written: set[str] = field(default_factory=set)
     errors: list[Diagnostic] = field(default_factory=list)
     """The errors found so far."""
+    returns: bool = False
+    """Whether the function returns a value, which is an error that is reported."""
     broken: set[str] = field(default_factory=set)
     """Names that erroneous statements would have declared or set."""
     declared: dict[str, str] = field(default_factory=dict)

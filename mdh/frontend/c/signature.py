@@ -22,8 +22,10 @@ def read_signature(
     """Parameter names in order, and the scalars. Arrays and values are put into `scope`."""
     result = node.decl.type.type
     if not (isinstance(result, c_ast.TypeDecl) and getattr(result.type, "names", None) == ["void"]):
-        raise fail("C108", f"`{node.decl.name}` returns a value", scope.places.of(node.decl, node.decl.name),
-                   help="return void and write the result through an array parameter")  # fmt: skip
+        said = fail("C108", f"`{node.decl.name}` returns a value", scope.places.of(node.decl, node.decl.name),
+                    help="return void and write the result through an array parameter")  # fmt: skip
+        scope.errors.extend(said.diagnostics)
+        scope.returns = True
     args = node.decl.type.args
     decls = [] if args is None else args.params
     names: list[str] = []

@@ -86,9 +86,9 @@ def _over(run: Run) -> Ended | None:
         return Ended.BUDGET
     best, baseline = seconds_of(run.best), seconds_of(run.baseline)
     speedup = baseline / best if best and baseline else None
-    ended = run.goal.reached(trials=len(run.trials), elapsed=run.elapsed, speedup=speedup)
+    ended = run.goal.reached(trials=len(run.trials), speedup=speedup)
     late = run.left is not None and run.left <= run.reserve
-    return Ended.BUDGET if ended is None and late else ended
+    return Ended.BUDGET if late and ended is not Ended.TRIALS else ended
 
 
 async def _launch(run: Run) -> bool:

@@ -25,8 +25,8 @@ GRACE = 10.0
 """The most seconds that trials in flight get at the end of a search, and the search itself after its
 budget."""
 _MOST_KEPT = 0.5
-"""The largest part of a budget that is kept for finals. A short one has a search, too, and its finals end
-late."""
+"""The largest part that is kept for finals of what was left of a budget when the first trial ended. A short
+one has a search, too, however long its processes took to start, and its finals end late."""
 _SHORT = 10.0
 """Finals of this many seconds have all their contestants, whatever is left of the budget."""
 
@@ -61,6 +61,8 @@ class Run:
     trouble: tuple[Diagnostic, ...] = ()
     phase: str = "search"
     started: float | None = None
+    waited: float | None = None
+    """Seconds of the budget until the first trial of this run ended."""
     refuted: set[str] = field(default_factory=set)
     """Keys of candidates that gave wrong results, also in finals of earlier runs."""
     paid: float = 0.0
@@ -96,16 +98,19 @@ class Run:
     @property
     def reserve(self) -> float:
         """The seconds of the budget that are kept for the finals: what the goal says, or more if those of the
-        best and the baseline will take longer."""
+        best and the baseline will take longer; never more than a share of what the start of its processes
+        left."""
         if self.goal.seconds is None or self.best is None:
             return self.goal.reserve
         pair = {t.candidate.key: t for t in (self.best, self.baseline) if t is not None}
         needed = self.draining + finals_take(self, tuple(pair.values())) + _LEAST_SECONDS
-        return max(self.goal.reserve, min(needed, _MOST_KEPT * self.goal.seconds))
+        most = _MOST_KEPT * max(0.0, self.goal.seconds - (self.waited or 0.0))
+        return min(max(self.goal.reserve, needed), most)
 
 
 def keep(run: Run, candidate: Candidate, origin: str, phase: str, outcome: Outcome, since: float) -> Trial:
     number = run.first + len(run.trials)
+    run.waited = run.elapsed if run.waited is None else run.waited
     trial = Trial(number, candidate, origin, phase, outcome, since, run.paid + run.elapsed)
     run.log(trial)
     run.trials.append(trial)

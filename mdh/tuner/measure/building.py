@@ -55,13 +55,14 @@ class Builder:
         return self._build(request["name"], request["schedule"], request["keep"])
 
     def _expect(self, number: int, numerics: ByStage, threads: int) -> Json:
+        start = perf_counter()
         try:
             with some_threads(threads):
                 program = closed(self.program, dict(self.job.at))
                 write_expected(program, self.job.seed, number, self.folder / "expected", numerics)
         except INTERNAL_ERRORS as error:
             raise internal_error(error) from error
-        return {}
+        return {"seconds": perf_counter() - start}
 
     def _build(self, name: str, schedule: str, keep: bool) -> Json:
         start = perf_counter()

@@ -60,6 +60,8 @@ class LocalBench:
         self.jobs = jobs or processors()
         self.slots = self.jobs + len(self.devices)
         self._say = say
+        self.doing: Say = silent
+        """Is told what the bench does now, for those who show that."""
         self._building, self._measuring = Outage(say), Outage(say)
         self._kills = Kills()
         self._guardian: Guardian | None = None
@@ -131,6 +133,7 @@ class LocalBench:
         self, finalists: tuple[Candidate, ...], effort: Effort, limits: Limits
     ) -> tuple[Outcome, ...]:
         """See mdh.tuner.measure.bench.Bench."""
+        self.doing("builds the kernels")
         built = await asyncio.gather(*(self._build(c, effort, limits) for c in finalists))
         ready = [b for b in built if isinstance(b, Ready)]
         try:
@@ -206,6 +209,7 @@ class LocalBench:
         """One round of finals. It settles at least one candidate, unless its worker was killed or the machine
         was at fault. The next round measures the others again."""
         numerics = {r.numerics for r in ready}
+        self.doing("computes the results to judge by")
         await self._building.overcome(lambda: self._expect(effort.inputs, numerics))
         if self.jobs > THOROUGH.inputs:
             # the finals judge on more sets: they are made while the search goes on
@@ -245,6 +249,7 @@ class LocalBench:
     async def _load(
         self, worker: Worker, ready: Ready, effort: Effort, limits: Limits
     ) -> Json | Outcome | None:
+        self.doing("judges the kernels")
         limit = min(self._patience.launch(effort, limits), max(1.0, limits.trial - ready.seconds))
         image = "" if ready.image is None else str(ready.image)
         request: Json = {"do": "load", "name": ready.name, "text": str(ready.text), "image": image}
@@ -260,6 +265,7 @@ class LocalBench:
         request = {"do": "time", "names": list(loaded), "effort": asdict(effort)}
         progress = post.progress
         assert progress is not None
+        self.doing("times the kernels")
         async with self._quiet.around(worker):
             reply = await asked(worker, request, limit, lambda: progress.name, self._kills)
         if not isinstance(reply, dict):
@@ -299,7 +305,6 @@ class LocalBench:
         request["threads"] = threads
         while True:
             async with self._builders.taken() as (_, worker):
-                begun = monotonic()
                 try:
                     reply = await worker.ask(request, None)
                 except Died as died:
@@ -316,7 +321,8 @@ class LocalBench:
                     if failed is None or not starved or self._kills.believe(name):
                         self._kills.forget(name)
                         if failed is None:
-                            self._took = max(self._took, monotonic() - begun)
+                            # without the start of the process, which the first request waits for
+                            self._took = max(self._took, float(reply["seconds"]))
                             return
                         raise failed
 

@@ -89,7 +89,7 @@ _REPLIES = {
         },
         more=True,
     ),
-    "expect": record_type({}, more=True),
+    "expect": record_type({"seconds": Amount}, more=True),
     "load": record_type({"seconds": Amount}, more=True),
     "time": record_type(
         {"results": listed(dict[str, Any]), "clocks": listed(Finite), "seconds": Amount}, more=True
