@@ -16,7 +16,7 @@ LEFT_OUT = (
     LeftOut("diesel-code", DIESEL, "figures 8 to 10", "they show code and no measurement"),
     LeftOut(
         "tiramisu-lstm", TIRAMISU, "the table of section 3.2.2",
-        "mdh comes with no recurrent network yet",
+        "no experiment does it yet; `mdh run lstm` computes one layer of such a network",
     ),
     LeftOut(
         "toplas-capsules", TOPLAS, "the capsule networks of figures 21 and 22",
