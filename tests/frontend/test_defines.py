@@ -35,6 +35,9 @@ def test_typedefs_of_scalar_types_are_those_types() -> None:
             "names that can be defined here: n",
         ),
         ("void f(float y[8]) { y[0] = 1; }", {"Q": 8}, "leave it out"),
+        # a define would replace these names where they are declared
+        ("void f(float y[8]) { int n = 3; y[0] = n; }", {"N": 8}, "leave it out"),
+        ("void f(float y[8]) { int nn = 3; y[0] = nn + MM; }", {"mm": 8}, "did you mean `MM`?"),
     ],
 )
 def test_a_name_that_occurs_nowhere(text: str, defines: dict[str, str | int], help_: str) -> None:

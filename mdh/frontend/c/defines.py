@@ -11,6 +11,9 @@ from mdh.wording import meant
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.S)
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_DECLARED = re.compile(
+    r"\b(?:char|double|float|int|long|short|unsigned|void|\w+_t)\b[\s*]*([A-Za-z_]\w*)(?!\s*[,)])"
+)
 _KEYWORDS = frozenset({
     "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
     "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict",
@@ -69,14 +72,16 @@ def first_place(source: Source, name: str) -> int:
 
 def intended(name: str, text: str) -> str:
     """A hint at the name of the program that was probably meant."""
-    names = [n for n in dict.fromkeys(_NAME.findall(_COMMENT.sub(" ", text))) if n not in _KEYWORDS]
+    plain = _COMMENT.sub(" ", text)
+    macros = re.findall(r"^[ \t]*#[ \t]*(?:define|ifndef)[ \t]+(\w+)", text, re.MULTILINE)
+    open_ = list(dict.fromkeys([*size_spans(Source("", text)), *macros]))
+    # a define would replace the name in its own declaration
+    declared = set(_DECLARED.findall(plain)) - set(open_)
+    names = [n for n in dict.fromkeys(_NAME.findall(plain)) if n not in _KEYWORDS | declared]
     same = [n for n in names if n != name and n.lower() == name.lower()]
     hint = meant(name, same[:1] or (n for n in names if n != name), cutoff=0.0 if same else 0.7)
     if hint:
         return hint
-    sizes = list(size_spans(Source("", text)))
-    macros = re.findall(r"^[ \t]*#[ \t]*(?:define|ifndef)[ \t]+(\w+)", text, re.MULTILINE)
-    open_ = list(dict.fromkeys([*sizes, *macros]))
     return f"names that can be defined here: {', '.join(open_[:8])}" if open_ else "leave it out"
 
 
