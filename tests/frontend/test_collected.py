@@ -42,6 +42,17 @@ def test_one_name_is_said_once() -> None:
     assert [e[:4] for e in found] == ["C136", "C111"]
 
 
+@pytest.mark.parametrize("begins", ["for (int i = 0; i < 8; i++)", "if (n)"])
+def test_a_missing_semicolon_hides_no_error_behind_it(begins: str) -> None:
+    word = begins.partition(" ")[0]
+    found = errors(f"y[0] = x[0] {begins} y[1] = 2 +; z[0] = gone;")
+    assert found == [
+        f"C101 C syntax error at `{word}`",
+        "C101 C syntax error: invalid expression",
+        "C111 `gone` is not defined",
+    ]
+
+
 def test_no_more_than_people_read() -> None:
     with pytest.raises(Failed) as failed:
         read_program(Source("f.c", f"{HEAD} {{ {' '.join(f'y[0] = v{k};' for k in range(80))} }}"))
@@ -91,6 +102,7 @@ WRONG = {
     "if (lost{n} > 2) {{ z[1] = 1; }} else {{ z[2] = 2; }}": "C111",
     "y[4] = 3 +;": "C101",
     "z[3] = (x[2];": "C101",
+    "z[5] = x[3] * 2 for (int k = 0; k < 8; k++) {{ y[k] = x[k]; }}": "C101",
     "float g{n} h; y[5] = g{n}; g{n} = 2; z[4] = g{n} + 1;": "C101",
     "for (int k = 0, k < 8; k++) {{ y[k] = 1; z[k] = x[k]; }}": "C101",
     "if (n {{ y[6] = 1; }} else {{ y[7] = 2; }}": "C101",

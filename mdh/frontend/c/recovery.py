@@ -15,6 +15,8 @@ _TOKEN = re.compile(
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _MARK = re.compile(r'^[ \t]*#[ \t]*line[ \t]+(\d+)(?:[ \t]+"([^"\n]*)")?')
 _ELSE = re.compile(r"\s*else\b")
+_BEGINS = re.compile(r"(?:for|if|while|do|switch|return|goto|break|continue)\b")
+"""Words that statements begin with and expressions never hold."""
 _FOR = "for ("
 """The parenthesis of a `for`, which two semicolons may stand in."""
 _TRUE = "if(1)"
@@ -108,7 +110,12 @@ def without_statement(text: str, error: int) -> tuple[str, int] | None:
     if not nesting.in_function:
         return None
     start = _behind_marks(text, start, error)
-    end = _end(text, tokens[behind:], nesting)
+    in_header = any(one.kind == _FOR for one in nesting.stack)
+    if start < error and not in_header and _BEGINS.match(text, error):
+        # a semicolon is missing: what begins here is a statement of its own
+        end = error
+    else:
+        end = _end(text, tokens[behind:], nesting)
     lost = text[start:end]
     if not lost.strip() or "typedef" in lost:
         return None
