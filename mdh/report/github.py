@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from mdh.diagnostics import Diagnostic, Severity
 from mdh.printable import one_line, printable
-from mdh.report.sarif import is_file
+from mdh.report.sarif import is_file, place_of
 from mdh.source import Span
 
 _COMMANDS = {
@@ -50,7 +50,8 @@ def _message(d: Diagnostic, place: Span | None) -> str:
     rows = [d.headline]
     for x in d.labels:
         at = x.span
-        where = f"{at.source.name}:{at.line}:{at.column}" if is_file(at.source) else f"`{at.text}`"
+        file = is_file(at.source)
+        where = f"{at.source.name}:{at.line}:{at.column}" if file else f"`{at.text}` in {place_of(at)}"
         said = x.message if at is place else f"{where}: {x.message}" if x.message else where
         rows += [said] if said else []
     rows += [f"note: {note}" for note in d.notes]

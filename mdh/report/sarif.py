@@ -63,6 +63,12 @@ def is_file(source: Source) -> bool:
     return not (source.name.startswith("<") and source.name.endswith(">"))
 
 
+def place_of(span: Span) -> str:
+    """Where a text without a file is wrong: a command line is one line, standard input may be many."""
+    name = span.source.name
+    return name if "\n" not in span.source.text.rstrip("\n") else f"{name}:{span.line}:{span.column}"
+
+
 def _codes(diagnostics: Iterable[Diagnostic]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(d.code for d in diagnostics))
 
@@ -116,7 +122,7 @@ def _sentences(d: Diagnostic, labels: Sequence[Label]) -> str:
     """The message with what labels, notes and help say, a line each."""
     rows = [d.headline]
     for x in labels:
-        place = "" if is_file(x.span.source) else f"`{x.span.text}` in {x.span.source.name}"
+        place = "" if is_file(x.span.source) else f"`{x.span.text}` in {place_of(x.span)}"
         rows.append(": ".join(part for part in (place, x.message) if part))
     rows += [f"note: {note}" for note in d.notes]
     rows += [f"help: {d.help}"] if d.help else []

@@ -2,6 +2,7 @@
 
 import json
 import re
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -108,6 +109,17 @@ def test_what_has_no_file_is_a_notification(capsys: pytest.CaptureFixture[str]) 
     assert found["results"] == [] and not found["invocations"][0]["executionSuccessful"]
     (told,) = found["invocations"][0]["toolExecutionNotifications"]
     assert "`none.c` in <command line>" in told["message"]["text"]
+
+
+def test_standard_input_has_lines(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has no file, so that the message names the line."""
+    text = b"void f(float y[8]) {\n  y[0] = 1;\n  y[1] = xx;\n}\n"
+    for format in ("sarif", "github"):
+        monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text)))
+        assert run(["check", "-", "-m", "h200", "--format", format]) == 1
+        assert "`xx` in <stdin>:3:10" in capsys.readouterr().out
 
 
 def test_a_legal_schedule_has_its_warnings_with_fixes(capsys: pytest.CaptureFixture[str]) -> None:
