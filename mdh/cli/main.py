@@ -224,7 +224,9 @@ def _usage(line: CommandLine, error: typer.TyperException) -> Failed:
         kind = getattr(getattr(option, "type_descriptor", None), "annotation", int)
         whole = "number" if kind is float else "whole number"
         number = "a whole number" if "integer" in headline else "another one"
-        wanted = number if least is None else f"a {whole} from {least} on"
+        most = getattr(option, "max", None)
+        until = "on" if most is None else f"to {most}"
+        wanted = number if least is None else f"a {whole} from {least} {until}"
         return line.fail("F107", f"`{value}` is no value of {word}", value, help=f"give {wanted}")
     if not word:
         word = next((w for w in reversed(line.words) if f"`{w}`" in headline or f"({w})" in headline), "")

@@ -41,6 +41,11 @@ def asked(server: BoardServer, path: str, method: str = "GET", host: str = "") -
         return answer.status, answer.read().decode()
 
 
+def test_a_number_that_is_no_port(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["tune", "matmul", "--serve", "99999"]) == 2
+    assert "help: give a whole number from 0 to 65535" in capsys.readouterr().err
+
+
 def test_the_page_shows_what_is_known() -> None:
     with served() as (server, begun):
         for one in many()[:20]:
