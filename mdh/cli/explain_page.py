@@ -47,6 +47,8 @@ def plan_for_page(
             return drawn
         if html is not None:
             write_refused(request, trace, html, failed)
+        if svg is not None:
+            log(f"{svg} is not written: the picture is of a legal schedule")
         raise
 
 

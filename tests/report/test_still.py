@@ -69,3 +69,14 @@ def test_cells_are_the_parts_of_the_cores(tmp_path: Path, monkeypatch: pytest.Mo
     tree = judged(Path("f.svg").read_text(encoding="utf-8"))
     kinds = [one.attrib.get("class", "") for one in tree.iter(f"{SVG}rect")]
     assert sum(k == "cell even blk other" for k in kinds) == 16
+
+
+def test_a_refused_schedule_has_no_picture_and_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bad.mdh").write_text("target h200\n1: (de-)comp( 128, 4096, ^ ) ( ^, ^ ; ^ ) ( BLK.y, BLK.x, ^ )\n")
+    sizes = ["-D", "M=512", "-D", "N=512", "-D", "K=64"]
+    assert run(["explain", "matmul", "-s", "bad.mdh", *sizes, "--svg", "p.svg"]) == 1
+    assert "p.svg is not written: the picture is of a legal schedule" in capsys.readouterr().err
+    assert not Path("p.svg").exists()
