@@ -52,7 +52,7 @@ def test_nothing_of_others_is_bundled() -> None:
     ours = re.compile(
         r"mdh/(.*\.py|py\.typed|(ARCHITECTURE|CHANGING)\.md|machines/[\w-]+\.toml|include/mdh\.h"
         r"|docs/.*\.md|docs/pictures/\w+\.svg"
-        r"|shipped/.*\.(c|tc|diesel|mdh)|report/picture/(ownership|pictures|view)\.js|report/picture/page\.css)"
+        r"|(shipped|reproduce)/.*\.(c|tc|diesel|mdh)|report/(picture|trials)/\w+\.(js|css))"
     )
     made = re.compile(r"mdh/(site/|(.*/)?__pycache__/).*")
     assert not [p for p in data if not made.fullmatch(p) and not ours.fullmatch(p)]

@@ -20,8 +20,8 @@ from tests.support.source_tree import PACKAGE, ROOT
 
 DOCS = PACKAGE / "docs"
 ROW = re.compile(r"^    (?:\$ )?((?:mdh|sed|cd|python) .*)$", re.MULTILINE)
-ELSEWHERE = ("--cluster", "--storage", "--baseline torch", "mdh.py")
-"""Commands that need what is not here: machines, a server, a GPU."""
+ELSEWHERE = ("--cluster", "--storage", "--baseline torch", "mdh.py", "reproduce ")
+"""Commands that need what is not here: machines, a server, a GPU, minutes (for them: `tests/reproduce`)."""
 MEASURING = ("run", "tune", "compare", "compile")
 OWN_SIZES = ("gpu_ladder.md", "new_machine.md", "page.md", "programs.md")
 """Guides whose commands need no device, or have small sizes already."""

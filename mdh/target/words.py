@@ -80,7 +80,7 @@ F8E4M3 F8E5M2
 F16 BF16 F32 F64 I8 I16 I32 I64 U8 U16 U32 U64 ARRAYS NAME KERNELS type width tolerance array arrays host
 expected result bytes allocate drawn fill value wrong now by_value reference device queue context must
 open_device upload download finish timed_launch launch source options names kernels build stream error
-program text log lacking main_of_reference clean opencl manifest Makefile dim3
+program text log lacking spread move measure_spread main_of_reference clean opencl manifest Makefile dim3
 """)
 """What the driver, the launcher and the Makefile call things, and the stems of their files."""
 
@@ -92,7 +92,7 @@ PATTERNS = {
     ),
     "cuda": re.compile(
         r"(u?(char|short|int|long|longlong)|float|double|half|nv_bfloat16|ulonglong)[1234]?$"
-        r"|__.*|_[A-Z].*|cuda.*|cu[A-Z].*|atomic[A-Z_]\w*|make_\w+|cp_async\w*|swizzle_\w+|peer_[a-z]+\d+$"
+        r"|__.*|_[A-Z].*|cuda.*|cu[A-Z].*|atomic[A-Z_]\w*|make_\w+|cp_async\w*|swizzle_\w+|divided_f\d+$|peer_[a-z]+\d+$"
         r"|cluster_(sync|rank)$|(token_(await|arrive|arrive_at)|tokens_ready|init_tokens|expect_bytes)$"
         r"|(f8e4m3|f8e5m2)_(to|from|kept)_f32$|(more|fewer)_registers$|box_copy_\w+|wgmma_\w+|mma_m\d+\w+|ldmatrix_\w+|shared_matrix$|tensor_map$"
     ),
@@ -100,7 +100,7 @@ PATTERNS = {
         r"u?(char|short|int|long)(2|3|4|8|16)?$|(float|double|half|bool|quad)(\d+(x\d+)?)?(_u)?$"
         r"|u?(char|short|int|long)\d+_u$"
         r"|__.*|_[A-Z].*|cl_\w+|get_\w+|convert_\w+|as_\w+"
-        r"|atom(ic)?_\w+|swizzle_\w+|v(load|store)\w*|(half|native)_\w+|is(equal|not|less|greater|ordered|unordered)\w*"
+        r"|atom(ic)?_\w+|swizzle_\w+|divided_f\d+$|v(load|store)\w*|(half|native)_\w+|is(equal|not|less|greater|ordered|unordered)\w*"
         r"|async_work_\w+|wait_group_events|image\w+|read_image\w+|write_image\w+|(f16|bf16|f8e4m3|f8e5m2)_(to|from|kept)_f32\w*"
         r"|\w+_f(32|64)x\d+$"
     ),

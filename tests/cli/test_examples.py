@@ -145,7 +145,8 @@ def test_the_list_fits_and_the_page_names_what_is_there(capsys: pytest.CaptureFi
     assert run(["examples"]) == 0
     out = capsys.readouterr().out
     assert all(len(row) <= 120 for row in out.splitlines())
-    assert all(f"  {e.name} " in out for e in examples())
+    named = {row.split()[0] for row in out.splitlines() if row.strip()}
+    assert named >= {e.name for e in examples()}
     assert run(["examples", "matmul"]) == 0
     out = capsys.readouterr().out
     assert "M=1024 N=1024 K=1024" in out and "matmul/generic-cpu/base" in out
