@@ -51,12 +51,12 @@ def quotient(name: str, inline: str) -> str | None:
     if found is None:
         return None
     kind = "float" if found[1] == "f32" else "double"
-    fma = "fmaf" if found[1] == "f32" and inline != "inline" else "fma"
-    return f"""// a step of correction makes it the rounded quotient; beside infinities the step gives NaN
+    f = "f" if found[1] == "f32" and inline != "inline" else ""
+    return f"""// one step corrects q to the rounded quotient, but makes NaN beside infinities and 0 of -0
 {inline} {kind} {name}({kind} x, {kind} y, {kind} reciprocal, {kind} scale)
 {{
     const {kind} q = x * reciprocal;
-    const {kind} corrected = {fma}({fma}(-q, y, x), reciprocal, q);
-    return (isnan(corrected) ? q : corrected) * scale;
+    const {kind} corrected = fma{f}(fma{f}(-q, y, x), reciprocal, q);
+    return copysign{f}(isnan(corrected) ? q : corrected, q) * scale;
 }}
 """

@@ -3,20 +3,23 @@
 A division on a GPU is a dozen instructions and a branch, and compilers repeat them for every element. With
 r = 1 / y correctly rounded, q = x * r and q + (x - q * y) * r is the correctly rounded quotient (Markstein,
 "Computation of elementary functions on the IBM RISC System/6000 processor", 1990, theorem 8.1). That needs r
-to be neither subnormal nor infinite, so a very small or large divisor is scaled by a power of two first.
+to be neither subnormal nor infinite, so a very small or large divisor is scaled by a power of two first. A
+divisor below 1 is doubled: x * r may be a unit larger than the quotient, and infinite where that is not.
 
 Requires: floats need not keep to the letter. Guarantees: the same quotients, infinities, zeros and NaN; the
-last place may differ where x is so small that x - q * y is not exact (below 2^-100 in f32, 2^-960 in f64).
+last place may differ where x is so small that x - q * y is not exact (below 2^-100 in f32, 2^-960 in f64),
+and where the quotient is subnormal.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
 
 from mdh.hardware import Space
+from mdh.ir.copy_engine import Await
 from mdh.ir.dtype import F32, F64, DType
 from mdh.ir.expr import Binary, Call, Const, Expr, Load, Select, Var, children, map_children, walk
 from mdh.ir.intrinsic import OF_WARP, Intrinsic
-from mdh.ir.kernel import Barrier, Buf, For, If, Let, Stmt, While
+from mdh.ir.kernel import AwaitKernels, Barrier, Buf, For, If, Let, Stmt, Wait, While
 from mdh.ir.names import fresh
 from mdh.ir.walk import (
     allocated,
@@ -56,7 +59,8 @@ def _divisors(loop: For, bufs: dict[str, Buf]) -> list[Expr]:
     inside = list(statements((loop,)))
     declared = {name for s in inside if (name := declared_by(s)) is not None}
     changed = writes(loop) | {n for s in inside for n in writes(s)}
-    waits = any(isinstance(s, Barrier) for s in inside)
+    # others' writes arrive at these
+    waits = any(isinstance(s, Barrier | Wait | Await | AwaitKernels | While) for s in inside)
     found: dict[Expr, None] = {}
     for divisor, often, surely in _divisions((loop,), 1, surely=True):
         parts = list(walk(divisor))
@@ -117,7 +121,8 @@ def _named(d: Expr, names: set[str]) -> tuple[Let, Let, Let, Let]:
 
     size = Call("fabs", (divisor,), dtype)
     large = Select(Binary(">", size, number(most), dtype), number(1 / factor), number(1.0), dtype)
-    small = Select(Binary("<", size, number(1 / most), dtype), number(factor), large, dtype)
+    usual = Select(Binary("<", size, number(1.0), dtype), number(2.0), large, dtype)
+    small = Select(Binary("<", size, number(1 / most), dtype), number(factor), usual, dtype)
     scale = Let(fresh("scale", names), small, dtype)
     scaled = Let(fresh("scaled", names), Binary("*", divisor, Var(scale.name, dtype), dtype), dtype)
     inverse = Binary("/", number(1.0), Var(scaled.name, dtype), dtype)
