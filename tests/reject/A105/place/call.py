@@ -11,4 +11,4 @@ class OnCard:
         self.__cuda_array_interface__ = shown
 
 
-mdh.compile("input.c", defines={"n": 8})(8, 2.0, OnCard(), np.zeros(8, np.float32))
+mdh.compile("input.c", device="opencl:0", defines={"n": 8})(8, 2.0, OnCard(), np.zeros(8, np.float32))

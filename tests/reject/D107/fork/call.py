@@ -6,7 +6,7 @@ import numpy as np
 import mdh
 
 x, y = np.ones(8, np.float32), np.zeros(8, np.float32)
-kernel = mdh.compile("input.c", defines={"n": 8})
+kernel = mdh.compile("input.c", device="opencl:0", defines={"n": 8})
 read, write = os.pipe()
 child = os.fork()
 if child == 0:
