@@ -163,7 +163,8 @@ def diesel_results(path: str) -> Iterator[Reproduction]:
 
 
 def _totals(path: str, figure: str) -> Iterator[PeerTotal]:
-    """As the page has them: of `1.00` in a row nobody knows whether it is below 1."""
+    """The totals that the page itself prints for a figure. They cannot be counted again from its rows: a
+    ratio that is printed as `1.00` may lie on either side of 1."""
     rows = next(rows for title, _, rows in tables(_text(path)) if title == "The paper's figures and here")
     for name, _, _, warm, cold in rows:
         subject, _, what = name.partition(": ")

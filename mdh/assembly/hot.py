@@ -70,8 +70,8 @@ def _weighed(listing: CodeListing, runs: Mapping[int, int]) -> list[HotLoop]:
 
 
 def _runs(listing: CodeListing, last: int, own: Sequence[int], runs: Mapping[int, int]) -> int:
-    """How often a loop runs: by the line of the jump that closes it, else by those of its own
-    instructions."""
+    """How often a loop runs. The source line of its closing jump says which loop of the kernel it is; if that
+    line has no loop, the lines of its other instructions do."""
     closing = listing.instructions[last]
     if closing.line is not None and closing.line in runs:
         return runs[closing.line]

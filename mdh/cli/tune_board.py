@@ -117,8 +117,8 @@ class Board:
                 yield n, html
 
     def text(self, run: BoardRun) -> tuple[str, int]:
-        """The text of a run and its version. Whoever renders holds up the others, who want the same text, but
-        not the tuning."""
+        """The text of a run and its version. One request renders at a time. The others wait for its text; the
+        tuning does not wait."""
         with self.pen:
             with self.changed:
                 seen = replace(run, trials=list(run.trials))

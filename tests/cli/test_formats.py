@@ -152,10 +152,10 @@ def test_annotations(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_names_are_relative_to_the_checkout() -> None:
-    span = Span(Source("/work/tree/sub/a.c", "x"), 0, 1)
+    span = Span(Source("/home/me/tree/sub/a.c", "x"), 0, 1)
     d = Diagnostic("C111", "x", (Label(span),))
-    assert "file=sub/a.c," in github_text([d], {"GITHUB_WORKSPACE": "/work/tree"})
-    assert "file=/work/tree/sub/a.c," in github_text([d], {"GITHUB_WORKSPACE": "/other"})
+    assert "file=sub/a.c," in github_text([d], {"GITHUB_WORKSPACE": "/home/me/tree"})
+    assert "file=/home/me/tree/sub/a.c," in github_text([d], {"GITHUB_WORKSPACE": "/other"})
     assert uri_of("./a b.c") == "a%20b.c" and uri_of("/x/ä.c") == "file:///x/%C3%A4.c"
     assert uri_of("../x.c").startswith("file:///")
 

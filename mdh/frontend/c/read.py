@@ -122,7 +122,7 @@ def _read(pre: Preprocessed, function: str | None, strict_fp: bool, allow: Itera
             _constant(decl, scope)
     names, scalars = read_signature(parsed.node, pre.sizes, scope)
     walk_function(parsed.node.body.block_items or [], scope)
-    # whatever needs the statements that are missing is no error of its own
+    # some statements could not be parsed: errors that only their absence causes are not reported
     own = (d for d in scope.errors if not parsed.lost or d.code in ALONE)
     scope.errors = [*parsed.wrong, *own]
     raise_collected(scope)

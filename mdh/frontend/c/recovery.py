@@ -112,7 +112,7 @@ def without_statement(text: str, error: int) -> tuple[str, int] | None:
     start = _behind_marks(text, start, error)
     in_header = any(one.kind == _FOR for one in nesting.stack)
     if start < error and not in_header and _BEGINS.match(text, error):
-        # a semicolon is missing: what begins here is a statement of its own
+        # a semicolon is missing in front of this word, with which the next statement begins
         end = error
     else:
         end = _end(text, tokens[behind:], nesting)

@@ -24,7 +24,7 @@ _LEAST = 0.005
 
 
 def time_html(plan: Plan, found: Counted | None) -> str:
-    """found: None if nobody asked for counters."""
+    """The section that says where the time goes. found: what the counters say; None without `--counters`."""
     said = predict(plan)
     terms = sorted(((s, name) for name, s in said.terms if s > _LEAST * said.seconds), reverse=True)
     rows = "".join(

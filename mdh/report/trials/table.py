@@ -22,7 +22,7 @@ def style() -> str:
 
 
 def script(*names: str) -> str:
-    """The element with the named scripts, each in a scope of its own."""
+    """A `<script>` element with the named files. Each file is a function, so that they share no names."""
     texts = (f"(() => {{\n{(FOLDER / name).read_text(encoding='utf-8')}}})();\n" for name in names)
     return f'<script>"use strict";\n{"".join(texts)}</script>'
 
